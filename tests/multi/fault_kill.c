@@ -96,7 +96,7 @@ static bool is_in_complete(struct fault *fault)
 	return locked_bit(fault, SYNC_COMPLETING);
 }
 
-/* Nobody posts to the victim. */
+/* No rank posts to the victim. */
 static void die_in_complete(struct fault *fault)
 {
 	uint8_t byte = 1;
@@ -413,7 +413,7 @@ struct mode {
 	bool (*is_there)(struct fault *fault);
 	void (*die)(struct fault *fault);
 	int (*told)(struct fault *fault);
-	bool collective; /* told by the next collective call where this one had got from the victim what it needs */
+	bool collective; /* the next collective call reports it if this one had got from the victim what it needs */
 };
 
 static const struct mode modes[] = {

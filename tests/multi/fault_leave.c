@@ -255,7 +255,10 @@ static void allocated_memory_goes(struct leaving *l)
 	CHECK(m, msync(base, 1, MS_ASYNC) != 0); /* not mapped any more */
 }
 
-/* The victim closes every descriptor it has: no process ends by that, and all are told, itself too. */
+/*
+ * The victim closes all its descriptors: no process ends by that, and all get the error, the victim
+ * too.
+ */
 static void close_all(struct leaving *l)
 {
 	struct multi *m = &l->m;
@@ -289,7 +292,10 @@ static void others_finalize(struct leaving *l)
 	die(l);
 }
 
-/* Rank 1 has left in good health, as far as it goes without the others; who waits for it is told, then of the victim. */
+/*
+ * Rank 1 has left in good health, as far as it can without the others. A rank that waits for it
+ * gets its error, then the victim's.
+ */
 static void one_has_left(struct leaving *l)
 {
 	struct multi *m = &l->m;

@@ -119,7 +119,10 @@ static uint64_t changes(const struct ibv_send_wr *wr)
 	return wr->opcode == IBV_WR_RDMA_WRITE ? wr->wr.rdma.remote_addr : wr->wr.atomic.remote_addr;
 }
 
-/* All up to this one is in place at rank 0. The wire's lock is held: nobody else takes completions. */
+/*
+ * Waits until all up to this one is in place at rank 0. The wire's lock is held: no other thread
+ * takes completions.
+ */
 static void post_and_wait(struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr *last)
 {
 	struct ibv_send_wr *bad;
@@ -334,7 +337,7 @@ static void await_waiting(struct multi *m, const struct multi_window *w, int ran
 	}
 }
 
-/* Whether what is told fits. */
+/* Checks that the reported orphan fits. */
 static void check_told(struct multi *m, int told, bool orphan)
 {
 	uint64_t plan = multi_word(m, PLAN);
@@ -344,7 +347,10 @@ static void check_told(struct multi *m, int told, bool orphan)
 		           (int)(plan % KIND_STEPS), told, orphan);
 }
 
-/* One exclusive lock after a death; the first of all is told of the orphan, if there is one. */
+/*
+ * Takes one exclusive lock after a death. The first rank that does gets the orphan reported, if
+ * there is one.
+ */
 static void take_after(struct multi *m, oriel_win *win, bool orphan, uint64_t first)
 {
 	uint64_t begun = now_ns(), grants;

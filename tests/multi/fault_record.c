@@ -129,7 +129,9 @@ static void run(struct fault *f, uint64_t seed)
 	}
 }
 
-/* Its target has died: it is told soon, and the others have what it has sent. */
+/*
+ * The target has died: the sender gets the error soon, and the other targets have what it has sent.
+ */
 static void victim_is_told(struct fault *f)
 {
 	uint64_t begun = now_ns();

@@ -49,7 +49,7 @@
 
 enum { TURN, PLAN, OVER, DYING, MESSAGES, SMALL_MESSAGES, SIGNALS, FINISHED = 16, DONE = 20 };
 
-/* The window of each rank; who adds, or puts, where. */
+/* The window of each rank: which rank adds, or puts, where. */
 struct layout {
 	double complex victims[COUNT];
 	double complex small; /* the victims too */
@@ -213,8 +213,9 @@ static void note_posted(const struct ibv_send_wr *wr)
 }
 
 /*
- * All before `fatal` is in place at its target, though it was posted some time ago: an empty request goes out for its
- * completion. The wire's lock is held: nobody else takes completions.
+ * Waits until all before `fatal` is in place at its target, though it was posted some time ago: an
+ * empty request goes out for its completion. The wire's lock is held: no other thread takes
+ * completions.
  */
 static void post_before(struct ibv_qp *qp, struct ibv_send_wr *list, struct ibv_send_wr *before,
                         const struct ibv_send_wr *fatal)

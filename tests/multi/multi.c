@@ -54,7 +54,7 @@ struct noticeboard {
 	struct meeting some; /* of the case */
 	uint64_t word[MULTI_WORDS];
 	uint64_t seed;
-	int stuck;    /* a rank has told that the case does not end */
+	int stuck;    /* a rank has reported that the case does not end */
 	int failures; /* cases that have failed, by rank 0 */
 	struct result result[MULTI_RANKS_MAX];
 };
@@ -62,8 +62,8 @@ struct noticeboard {
 _Static_assert(sizeof(struct noticeboard) <= SLOT_BYTES, "a slot holds a board");
 
 /*
- * Whether the board is memory that several machines share. No kernel wakes who waits on another, so
- * whoever waits looks again and again.
+ * Whether the board is memory that several machines share. No kernel wakes a rank that waits for
+ * one of another machine, so a waiting rank polls.
  */
 static bool far_board;
 

@@ -58,10 +58,10 @@ struct multi_program {
 int multi_main(int argc, char **argv, const struct multi_program *program);
 
 /*
- * For programs that lose ranks on purpose, in place of multi_main: join job and board as a case of
- * that name, with all ranks; an alarm ends it after limit_s seconds. False when the job cannot be
- * joined. Nobody collects results: multi_tell prints this rank's, "not ok NAME: ..." if a check has
- * failed, and gives what main returns.
+ * For programs that lose ranks on purpose, in place of multi_main: joins job and board as a case of
+ * that name, with all ranks; an alarm ends it after limit_s seconds. Returns false when the job
+ * cannot be joined. No rank collects results: multi_tell prints this rank's, "not ok NAME: ..." if
+ * a check has failed, and returns the value for main to return.
  */
 bool multi_enter(struct multi *m, const char *name, int limit_s);
 int multi_tell(struct multi *m);

@@ -683,9 +683,9 @@ static void change_slowly(struct multi *m, struct page_lock *page_lock, double *
 }
 
 /*
- * A14: who finds a page lock held waits for it, with a single number and within a longer vector;
- * other pages are free. So that what changes them by plain code is atomic with every way of the
- * others.
+ * A14: a rank that finds a page lock held waits for it, with a single number and within a longer
+ * vector; other pages are free. So plain code that changes the elements is atomic with all routes
+ * of other ranks.
  */
 static void held_page(struct multi *m)
 {

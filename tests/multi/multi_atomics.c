@@ -28,7 +28,7 @@ struct tally {
 #define TARGETS 8
 #define ROOM_BYTES 8192 /* for a vector */
 
-/* Allocated memory is mapped by who can. */
+/* Opens a window; ranks that can map allocated memory do. */
 static void open_tally_of(struct multi *m, struct tally *t, size_t rounds, bool allocated)
 {
 	size_t size_bytes = (TARGETS + (size_t)m->size * rounds) * WORD + ROOM_BYTES;

@@ -27,7 +27,7 @@ struct board {
 	pthread_barrier_t barrier;
 	uint8_t bytes[RANKS][BYTES_MAX]; /* by the rank; read by others behind the barrier, or when size is set */
 	uint32_t size[RANKS];            /* of a value put; stored behind it, loaded before it; 0: none yet */
-	int told;                        /* ranks that have been told of the one that cannot join */
+	int told;                        /* ranks that know of the one that cannot join */
 	int idled;                       /* ranks that have been given a turn while they waited */
 };
 
@@ -142,7 +142,7 @@ static void E1_own_exchange_again(struct own_rank *own)
 		run_job(own, true);
 }
 
-/* The others wait for a rank that starts late, and are not told that it is dead. */
+/* The others wait for a rank that starts late, and get no error that it is dead. */
 static void E1_own_store_with_a_late_rank(struct own_rank *own)
 {
 	if (own->rank == RANKS - 1)
@@ -151,8 +151,8 @@ static void E1_own_store_with_a_late_rank(struct own_rank *own)
 }
 
 /*
- * Whoever left at once would be missed by those who are still connecting to it, and be named in
- * place of the rank that never came.
+ * Waits until all ranks have the error. A rank that left at once would be named by those that still
+ * connect to it, in place of the rank that never came.
  */
 static void wait_until_all_are_told(struct board *board)
 {
@@ -161,7 +161,7 @@ static void wait_until_all_are_told(struct board *board)
 		usleep(1000);
 }
 
-/* Nobody hangs in the exchange, and whoever needs the rank is told. */
+/* No rank hangs in the exchange, and a rank that needs the missing one gets the error. */
 static void E6_rank_that_cannot_join(struct own_rank *own)
 {
 	oriel_job *job;

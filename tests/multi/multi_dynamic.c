@@ -273,7 +273,10 @@ static void seams(struct multi *m)
 	free(memory);
 }
 
-/* DW4, DW5: what has been detached may be unmapped, and is told at the origin; other windows and regions go on. */
+/*
+ * DW4, DW5: detached memory may be unmapped, and the origin gets an error; other windows and
+ * regions go on.
+ */
 static void detached_memory(struct multi *m)
 {
 	oriel_win *win = open_dynamic(m);
@@ -303,7 +306,10 @@ static void detached_memory(struct multi *m)
 	munmap(memory + PAGE, 2 * PAGE);
 }
 
-/* DW5: an origin that goes on all the time while the region comes and goes, and its memory with it, is told and no more. */
+/*
+ * DW5: an origin goes on all the time while the region comes and goes, and its memory with it. It
+ * gets errors, and no more happens.
+ */
 static void comes_and_goes(struct multi *m)
 {
 	oriel_win *win = open_dynamic(m);
@@ -401,9 +407,9 @@ static void deferred_ops(struct multi *m)
 }
 
 /*
- * DW5: a put that was deferred, and finds its memory detached, or read-only, when it may go out, is
- * told at the end of the epoch, which ends for the target all the same: its wait returns, and its
- * lock is given back.
+ * DW5: a deferred put finds its memory detached, or read-only, when it is to be issued. The end of
+ * the epoch reports it, and the epoch ends for the target all the same: its wait returns, and its
+ * lock is released.
  */
 static void held_back_in_vain(struct multi *m)
 {
@@ -492,7 +498,7 @@ static void refused_and_others_late(struct multi *m)
 	munmap(memory, PAGE);
 }
 
-/* DW4: a rank that computes is told by its service thread: detach ends without a call of it. */
+/* DW4: a computing rank's service thread acknowledges: detach ends without a call of that rank. */
 static void origin_computes(struct multi *m)
 {
 	oriel_win *win = open_dynamic(m);
@@ -664,7 +670,10 @@ static void accumulates_at_the_target(struct multi *m)
 	munmap(memory[1], PAGE);
 }
 
-/* A window with a page that ranks of the node can map and one that they cannot; addresses are told. */
+/*
+ * A window with a page that ranks of the node can map and one that they cannot; the ranks exchange
+ * addresses.
+ */
 struct pages {
 	oriel_win *win;
 	uint8_t *memory[2];

@@ -477,7 +477,7 @@ static void free_is_refused(struct multi *m, struct multi_window *w)
 	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_free(&w->win));
 }
 
-/* E3: each wrong order is told, and the epochs that were open go on. */
+/* E3: each wrong order is an error, and the open epochs go on. */
 static void wrong_order(struct multi *m)
 {
 	struct multi_window w;
@@ -566,7 +566,7 @@ static void texts_name_what_was_wrong(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* E1: what is out of range is told in bytes, and what a displacement in bytes would have been. */
+/* E1: an error of range gives the bytes, and what a displacement in bytes would have been. */
 static void range_in_bytes(struct multi *m)
 {
 	static uint64_t memory[64];
@@ -587,7 +587,7 @@ static void range_in_bytes(struct multi *m)
 	CHECK_OK(m, oriel_win_free(&win));
 }
 
-/* E1: an epoch that is in the way is told with its ranks, and the call that ends it. */
+/* E1: the error about an epoch that is in the way names its ranks, and the call that ends it. */
 static void obstacles_name_ranks(struct multi *m)
 {
 	struct multi_window w;

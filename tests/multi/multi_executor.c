@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * multi_executor.c - accumulates that the target applies: elements that no processor changes by one
- * instruction, and memory that nobody can map (rules A2, A9, A15, A22, A23, L3, L13)
+ * instruction, and memory that no other rank can map (rules A2, A9, A15, A22, A23, L3, L13)
  */
 #include "multi.h"
 
@@ -562,7 +562,10 @@ static void query_and_count(struct multi *m, oriel_group *group, bool uses_targe
 	CHECK_OK(m, oriel_win_free(&win));
 }
 
-/* A window of this rank alone has nobody to apply for; in others somebody does for what no processor adds at once. */
+/*
+ * A window of this rank alone has no other rank to apply for. In other windows a target applies
+ * what no processor updates by an instruction.
+ */
 static void query_tells(struct multi *m)
 {
 	oriel_group *alone = multi_group_one(m, m->rank);
@@ -598,7 +601,10 @@ static void hold_service(struct multi *m, struct pause *pause)
 
 #define PROGRESS_TURNS 200000 /* of 100 us: longer than any active message takes */
 
-/* oriel_progress applies what has come where nobody waits in a call, and the service thread gets no processor. */
+/*
+ * oriel_progress applies what has arrived if no thread waits in a call, and the service thread gets
+ * no processor.
+ */
 static void progress_applies(struct multi *m)
 {
 	long double one[2] = { 1, 2 };

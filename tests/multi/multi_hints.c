@@ -41,7 +41,10 @@ static void defaults_are_told(struct multi *m)
 	CHECK_OK(m, oriel_win_free(&win));
 }
 
-/* I1: a known key with a value that cannot be used is told before anything else happens; an unknown one is not. */
+/*
+ * I1: a known key with a value that cannot be used is an error before anything else happens; an
+ * unknown key is not.
+ */
 static void values(struct multi *m)
 {
 	static const char *const wrong[][2] = {
@@ -98,7 +101,10 @@ static void ordering_lists(struct multi *m)
 	}
 }
 
-/* W9: one member cannot have it. Nobody has it, and nobody waits; the next one is made as if nothing had been. */
+/*
+ * W9: one member cannot have the window. No member gets it, and none waits; the next one is made as
+ * if nothing had been.
+ */
 static void refused_by_one(struct multi *m)
 {
 	const struct oriel_hint refuse[] = { { "refuse", "true" }, { NULL, NULL } };
@@ -215,7 +221,7 @@ static void no_memory_for_one(struct multi *m)
 	CHECK_OK(m, oriel_win_free(&win));
 }
 
-/* A19: the members agree, or nobody gets the window. */
+/* A19: the members agree, or none gets the window. */
 static void granularity_agrees(struct multi *m)
 {
 	oriel_win *win;

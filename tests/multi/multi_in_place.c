@@ -2,9 +2,8 @@
 /*
  * multi_in_place.c - window memory that is moved, in place, to where peers can map it: rule W10
  *
- * Whether it has been is told by oriel_win_query and by the kernel (/proc/self/maps). Where it
- * cannot be, over a card or without userfaultfd, windows are as others, and that is all the cases
- * see.
+ * oriel_win_query and the kernel (/proc/self/maps) say whether it has been moved. Where it cannot
+ * be, over a card or without userfaultfd, windows are as others, and the cases see no more.
  */
 #include "multi.h"
 
@@ -293,8 +292,9 @@ static void several_windows(struct multi *m)
 }
 
 /*
- * Memory of which a part has been moved, so that processors may change it by plain code, in another window as a whole,
- * which nobody can map, so that a device changes its words: rank 1 by that one, the others by the first. Nothing is lost.
+ * A part of the memory has been moved, so that processors may change it by plain code. All of it is
+ * in another window, which no other rank can map, so that a device changes its words: rank 1 uses
+ * that one, the others the first. Nothing is lost.
  */
 static void words_moved_in_part(struct multi *m)
 {

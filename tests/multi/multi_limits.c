@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * multi_limits.c - rule E1 where a rank has used up what the system allows it: it is told what is
- * short and what to do, nobody counts as dead, and the call can be made again
+ * multi_limits.c - rule E1 when a rank has used up what the system allows it: the error says what
+ * is short and what to do, no rank counts as dead, and the call can be repeated
  *
  * The case must meet ranks that are not connected, so it is the only one.
  */

@@ -341,7 +341,7 @@ static void sync_is_always_legal(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* L17: who polls its own memory sees what is put there. */
+/* L17: a rank that polls its own memory sees what is put there. */
 static void polling_sees_puts(struct multi *m)
 {
 	struct multi_window w;
@@ -367,7 +367,7 @@ static void polling_sees_puts(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* L18: lock epochs overlap no start and no fence epoch; whoever comes later is refused. */
+/* L18: lock epochs overlap no start and no fence epoch; the later call is refused. */
 static void no_overlap_with_other_epochs(struct multi *m)
 {
 	struct multi_window w, other;
@@ -387,7 +387,7 @@ static void no_overlap_with_other_epochs(struct multi *m)
 	CHECK_OK(m, oriel_win_start(w.win, one, 0));
 	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_lock(w.win, ORIEL_LOCK_SHARED, right, 0));
 	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_lock_all(w.win, 0));
-	CHECK_OK(m, oriel_win_post(w.win, m->group, 0)); /* for all, so that nobody is left */
+	CHECK_OK(m, oriel_win_post(w.win, m->group, 0)); /* for all, so that no rank is left */
 	multi_sync(m);
 	CHECK_OK(m, oriel_win_complete(w.win));
 	for (int i = 0; i < m->size; i++) {
@@ -456,7 +456,7 @@ static void epoch_kinds_alternate(struct multi *m)
 
 #define INVARIANT_WORDS 16
 
-/* The array under a lock: all words are the same, but while somebody holds it exclusively. */
+/* The array under a lock: all words are equal, except while a rank holds it exclusively. */
 struct invariant {
 	uint64_t word[INVARIANT_WORDS];
 };
@@ -660,7 +660,7 @@ static void ask_while_held(struct multi *m, const struct multi_window *w, enum o
 	CHECK_OK(m, oriel_win_unlock(w->win, 0));
 }
 
-/* L2: while one rank holds the lock exclusively nobody else comes in. */
+/* L2: while one rank holds the lock exclusively, no other comes in. */
 static void nobody_comes_in(struct multi *m)
 {
 	struct multi_window w;
@@ -897,7 +897,10 @@ static void tell_raised(struct multi *m, const struct multi_window *w)
 		multi_raise(m, RAISED + m->rank * (int)SUMS + (int)k, without_the_target(w, &sums[k], 1));
 }
 
-/* How often a type's elements have been raised: once by each rank, and in its epochs by who goes on without the target. */
+/*
+ * Returns how often a type's elements have been raised: once by each rank, and in its epochs by
+ * ranks that go on without the target.
+ */
 static int64_t raised(struct multi *m, size_t k, int count)
 {
 	int64_t sum = m->size - 1;
@@ -963,8 +966,9 @@ static void *sample(void *arg)
 }
 
 /*
- * L11: who is not the first in the queue reads now and then, up to some milliseconds apart. Another thread counts
- * for it while rank 0 holds the lock: afterwards each is the first at some time, and reads without pause.
+ * L11: a rank that is not the first in the queue reads now and then, up to some milliseconds apart.
+ * Another thread counts for it while rank 0 holds the lock: afterwards each is the first at some
+ * time, and reads without pause.
  */
 static void ask_in_turn(struct multi *m, const struct multi_window *w)
 {
@@ -982,7 +986,10 @@ static void ask_in_turn(struct multi *m, const struct multi_window *w)
 	CHECK_OK(m, oriel_win_unlock(w->win, 0));
 }
 
-/* For some milliseconds, and for two seconds at most: each yield may be a turn of somebody who computes. */
+/*
+ * Waits for some milliseconds, and for two seconds at most: each yield may be a turn of a process
+ * that computes.
+ */
 static void hold_on(void)
 {
 	uint64_t begun = now_ns();
@@ -1080,7 +1087,7 @@ static void *lock_beside(void *arg)
 	return NULL;
 }
 
-/* L25: two threads that want one lock: the second is told. */
+/* L25: two threads want one lock: the second gets an error. */
 static void second_thread_is_refused(struct multi *m)
 {
 	struct multi_window w;

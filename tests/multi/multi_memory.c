@@ -155,9 +155,9 @@ static void cost_of_an_extra_window(struct multi *m)
 }
 
 /*
- * Pairs that talk to each other only. Whatever the size of the job, a rank has one peer, and the
- * same bounds hold; the suite runs this with few ranks and with many. Must be the first case:
- * nobody has talked to anybody.
+ * Pairs of ranks communicate only with each other. Whatever the size of the job, a rank has one
+ * peer, and the same bounds hold; the suite runs this with few ranks and with many. Must be the
+ * first case: no rank is connected to another yet.
  */
 static void grows_with_peers_not_ranks(struct multi *m)
 {
@@ -324,7 +324,7 @@ static void few_pieces_are_kept(struct multi *m)
 	CHECK_OK(m, oriel_win_free(&win[1]));
 }
 
-/* Pages of the machine's that the memory has, whoever has touched them. */
+/* Returns how many pages of the machine the memory has, whichever rank has touched them. */
 static size_t pages_there(const void *base, size_t size_bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (size_bytes + page - 1) / page, count = 0;
@@ -455,7 +455,10 @@ static bool each_on_its_node(struct multi *m, const cpu_set_t *allowed)
 #define PLACED_BYTES ((size_t)3 << 20)
 #define PLACED_AT ((size_t)1 << 20)
 
-/* The peer is the first who touches a page of this rank's memory, at PLACED_AT. Its node, then. */
+/*
+ * Returns the node of a page of this rank's memory, at PLACED_AT, that the peer is the first to
+ * touch.
+ */
 static int node_touched_by_peer(struct multi *m, oriel_win *win, const uint8_t *base)
 {
 	const uint8_t value = 7;
@@ -467,7 +470,7 @@ static int node_touched_by_peer(struct multi *m, oriel_win *win, const uint8_t *
 	return node_of(base + PLACED_AT);
 }
 
-/* W11: whoever touches it first, memory lies on its owner's node. */
+/* W11: whichever rank touches it first, memory lies on its owner's node. */
 static void memory_lies_on_its_owners_node(struct multi *m)
 {
 	uint8_t *allocated;

@@ -54,7 +54,7 @@ static void *map(void *where, size_t size_bytes)
 	return at;
 }
 
-/* Mapping and unmapping, until it is told to end. */
+/* A thread that maps and unmaps until `end`. */
 struct churn {
 	uint32_t stop; /* written by rank 0's main thread; both by atomics */
 	uint64_t seed;

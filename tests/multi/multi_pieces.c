@@ -265,7 +265,7 @@ static void hold_all(struct multi *m, bool hold)
 }
 
 /*
- * Single words need no page, and go on while somebody is stopped who holds theirs: in an allocated
+ * Single words need no page lock, and go on while a stopped rank holds theirs: in an allocated
  * window, in memory of one that is attached, and by active messages.
  */
 static void words_of_held_pages(struct multi *m)

@@ -38,7 +38,7 @@ static void await_byte(const uint8_t *byte, uint8_t value)
 		sched_yield();
 }
 
-/* P1: start names the targets, post the origins; nobody else is in the epoch. */
+/* P1: start names the targets, post the origins; no other rank is in the epoch. */
 static void start_and_post_name_their_ranks(struct multi *m)
 {
 	struct multi_window w;
@@ -400,8 +400,8 @@ static void buffers_are_free_after_complete(struct multi *m)
 			if (round % 3 != 1)
 				put_sizes(m, &w, 1, buffers, round);
 			/*
-			 * Large puts alone, gets alone, and both: a wait for the ones would hide that nobody
-			 * waits for the others.
+			 * Large puts alone, gets alone, and both: a wait for one kind would hide that none
+			 * waits for the other.
 			 */
 			if (round % 3 != 1)
 				CHECK_OK(m, oriel_put(w.win, large, LARGE_BYTES, 1, SIZES_BYTES + LARGE_BYTES));
@@ -1054,7 +1054,10 @@ static void nostore_and_noput(struct multi *m)
 /* Each rank's post or complete of one round, as words: a rank raises its own to the round's number. */
 enum { BEFORE_COMPLETE = 40, COMPLETED = 44, ROUNDS_KNOWN = 3, ROUNDS_LATE = 20 };
 
-/* Rank 0 accesses the others, who post one after the other; each late one only when rank 0 is closing the epoch. */
+/*
+ * Rank 0 accesses the others, which post one after the other; each late one only when rank 0 is
+ * closing the epoch.
+ */
 static void access_late(struct multi *m, oriel_win *win, oriel_group *others, uint64_t round)
 {
 	CHECK_OK(m, oriel_win_start(win, others, 0));
@@ -1080,7 +1083,10 @@ static void expose_late(struct multi *m, oriel_win *win, oriel_group *zero, int 
 	multi_raise(m, COMPLETED + m->rank, round);
 }
 
-/* P2, P4: complete waits for each post, and those who have posted need not wait for the others' posts. */
+/*
+ * P2, P4: complete waits for each post, and ranks that have posted need not wait for the others'
+ * posts.
+ */
 static void late_post_among_known(struct multi *m)
 {
 	oriel_group *zero = multi_group_one(m, 0), *others = multi_group_mask(m, 6);

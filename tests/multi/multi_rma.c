@@ -218,8 +218,8 @@ static void refused(struct multi *m, oriel_win *win, int target)
 }
 
 /*
- * D3: before any epoch, in one that names somebody else, in an exposure epoch, after complete,
- * after the last fence.
+ * D3: before any epoch, in one that names another rank, in an exposure epoch, after complete, after
+ * the last fence.
  */
 static void outside_epochs_refused(struct multi *m)
 {
@@ -675,8 +675,8 @@ static void zero_bytes(struct multi *m)
 }
 
 /*
- * D8: three ranks write the same bytes at once; every byte there is somebody's, and no other byte
- * is touched.
+ * D8: three ranks write the same bytes at once; every byte there is one of theirs, and no other
+ * byte is touched.
  */
 static void overlap_harms_nothing_else(struct multi *m)
 {

@@ -132,7 +132,7 @@ static void parts_on_pages(struct multi *m)
 	CHECK_OK(m, oriel_group_free(&group));
 }
 
-/* SW3: the lowest rank that has something; nobody has anything. */
+/* SW3: the lowest rank that has memory; no rank has any. */
 static void lowest_with_memory(struct multi *m)
 {
 	oriel_group *group = mine(m);

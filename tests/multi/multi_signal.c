@@ -151,7 +151,7 @@ static void put_rounds(struct multi *m, struct multi_window *w)
 	free(data);
 }
 
-/* N2: who sees the signal sees what was put before, whatever the size. */
+/* N2: a rank that sees the signal sees what was put before, whatever the size. */
 static void puts_are_there(struct multi *m)
 {
 	on_windows(m, put_rounds);
@@ -569,7 +569,7 @@ static void sets_arrive_in_order(struct multi *m)
 	on_windows(m, count_up);
 }
 
-/* Both halves say who has set it, and the how-manieth time. */
+/* Both halves say which rank has set it, and how often before. */
 static uint64_t own_value(int rank, uint64_t i)
 {
 	return (uint64_t)(rank + 1) << 56 | i << 32 | (uint64_t)(rank + 1) << 24 | i;
@@ -688,7 +688,7 @@ static void wrong_numbers(struct multi *m, struct multi_window *w)
 	}
 }
 
-/* N7: numbers that there are not: told, and nothing is sent. */
+/* N7: signal numbers that do not exist are errors, and nothing is sent. */
 static void numbers_outside_are_told(struct multi *m)
 {
 	on_windows(m, wrong_numbers);

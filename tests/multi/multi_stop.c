@@ -28,7 +28,7 @@
 #define KINDS 3  /* shared, exclusive, lock_all */
 #define WORDS 16
 #define STOPPED_US 4000 /* which is longer than a round trip */
-#define HOLD_US 300     /* somebody is in most of the time */
+#define HOLD_US 300     /* a rank is in most of the time */
 #define PASSES 2
 #define MAPPED_EPOCHS 200
 
@@ -215,7 +215,10 @@ static void check_changes(struct multi *m, const struct multi_window *w)
 	CHECK(m, array.word[0] == changes);
 }
 
-/* L1, L2: nobody comes in beside a holder who is stopped, or beside one who had asked before it was stopped. */
+/*
+ * L1, L2: no rank comes in beside a stopped holder, or beside a rank that had asked before it was
+ * stopped.
+ */
 static void stopped_in_the_gaps(struct multi *m)
 {
 	uint64_t seed = multi_seed(m) + (uint64_t)m->rank;

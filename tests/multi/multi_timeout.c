@@ -4,9 +4,9 @@
  * for
  *
  * The job has a time limit, so a call that must wait for a rank gives ORIEL_ERR_TIMEOUT as long as
- * that rank does not come, and it comes only when it has been told that the call has timed out. No
+ * that rank does not come. The rank comes only when it has learnt that the call has timed out. No
  * clock is read. Calls that are to wait in vain have a short limit; all others have one that passes
- * only where something hangs: a rank may get no processor for seconds.
+ * only if something hangs: a rank may get no processor for seconds.
  */
 #include "multi.h"
 
@@ -74,7 +74,7 @@ static void complete_waits_for_every_post(struct multi *m)
 		CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_free(&w.win));
 		CHECK_IN_VAIN(m, oriel_win_complete(w.win));
 		CHECK_OK(m, oriel_put(w.win, &value, 1, 2, 3)); /* and open for the target that complete waits for */
-		/* Rank 1 may have been told that the epoch is over: a further put to it would come too late. */
+		/* Rank 1 may know that the epoch is over: a further put to it would come too late. */
 		CHECK_RC(m, ORIEL_ERR_SYNC, oriel_put(w.win, &value, 1, 1, 1));
 		multi_raise(m, TIMED_OUT, 1);
 		CHECK_OK(m, oriel_win_complete(w.win));
@@ -168,7 +168,7 @@ static void flush_can_be_repeated(struct multi *m)
 }
 
 /*
- * F2, E5: nobody leaves the fence before the last one has come to it; the same fence goes on, and
+ * F2, E5: no rank leaves the fence before the last one has come to it; the same fence goes on, and
  * those after it are in step.
  */
 static void fence_waits_for_everybody(struct multi *m)
@@ -258,7 +258,7 @@ static void create_fails_for_all(struct multi *m)
 	multi_group_drop(m, turned);
 }
 
-/* E5: one member's time passes before the other comes, which is told so; then they go on. */
+/* E5: one member's time passes before the other comes, which gets an error; then they go on. */
 static void create_is_taken_back(struct multi *m)
 {
 	struct multi_window w;
@@ -288,7 +288,10 @@ static void hide_window(struct multi *m, oriel_win *win)
 	directory_hide(m->job, win->slot);
 }
 
-/* E5: a member that does not have the window costs those who need it there, and the window; no rank is lost. */
+/*
+ * E5: a member that does not have the window costs the ranks that need it there, and the window; no
+ * rank is lost.
+ */
 static void window_that_is_not_there(struct multi *m)
 {
 	struct multi_window w, other;
@@ -389,7 +392,10 @@ static void stop(const struct multi *m, int rank)
 	}
 }
 
-/* Rank 2 asks while rank 1, which is stopped, is before it: nothing but a time-out is told; other locks go on. */
+/*
+ * Rank 2 asks while rank 1, which is stopped, is before it: it gets nothing but a time-out; other
+ * locks go on.
+ */
 static void time_out_behind_stopped(struct multi *m, const struct multi_window *w, enum oriel_lock_type type)
 {
 	CHECK_IN_VAIN(m, oriel_win_lock(w->win, type, 0, 0));
@@ -408,7 +414,7 @@ static void lock_and_see_no_orphan(struct multi *m, const struct multi_window *w
 	CHECK_OK(m, oriel_win_unlock(w->win, 0));
 }
 
-/* L21, L24: who is stopped while it holds the lock is not dead, and keeps it. */
+/* L21, L24: a rank that is stopped while it holds the lock is not dead, and keeps it. */
 static void stopped_holder_keeps_it(struct multi *m)
 {
 	struct multi_window w;
@@ -432,7 +438,7 @@ static void stopped_holder_keeps_it(struct multi *m)
 	close_together(m, &w);
 }
 
-/* Rank 0, which holds its own lock: somebody waits for it. */
+/* Rank 0 holds its own lock, and waits until another rank waits for it. */
 static void await_waiter(struct multi *m, const struct multi_window *w)
 {
 	const struct lock_header *header;
@@ -444,7 +450,10 @@ static void await_waiter(struct multi *m, const struct multi_window *w)
 		sched_yield();
 }
 
-/* L21, L24: who is stopped while it waits for the lock keeps its place, and who is behind it waits. */
+/*
+ * L21, L24: a rank that is stopped while it waits for the lock keeps its place, and the ranks
+ * behind it wait.
+ */
 static void stopped_waiter_keeps_its_place(struct multi *m)
 {
 	struct multi_window w;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * multi_turns.c - rule L10: who asks for a lock first gets it first, among as many ranks as the job has
+ * multi_turns.c - rule L10: the rank that asks for a lock first gets it first, among as many ranks
+ * as the job has
  *
- * Who has asked is told by the words of the lock at rank 0, of which all want the lock (win/lock_words.c): tickets
- * drawn, and members that wait. How often it has been held is told by counts in the window. Nothing depends on time.
+ * The words of the lock at rank 0, of which all want the lock, say which ranks have asked
+ * (win/lock_words.c): tickets drawn, and members that wait. Counts in the window say how often it
+ * has been held. Nothing depends on time.
  */
 #include "multi.h"
 

@@ -14,7 +14,7 @@
 
 enum { FREED, LIVES };
 
-#define GUARD 64 /* bytes around a window's memory that nobody may touch */
+#define GUARD 64 /* bytes around a window's memory that no rank may touch */
 #define GUARD_BYTE 0xa5
 
 /*
@@ -213,7 +213,10 @@ static void allocated_memory(struct multi *m)
 	}
 }
 
-/* W4: what one rank cannot have is told to all, with the reason to that rank; and not when it is touched. */
+/*
+ * W4: if one rank cannot have the memory, all get an error, and that rank the reason; and not when
+ * it is touched.
+ */
 static void allocated_memory_that_is_not_there(struct multi *m)
 {
 	void *base = &base;
@@ -379,7 +382,7 @@ static void free_is_collective(struct multi *m)
 
 	multi_window_open(m, &w, 64);
 	if (m->rank == 2) {
-		for (int i = 0; i < 2000; i++) { /* calls on the window that need nobody; any early free would be seen here */
+		for (int i = 0; i < 2000; i++) { /* calls on the window that need no other rank; any early free would be seen here */
 			struct oriel_win_info info = { .struct_bytes = sizeof(info) };
 
 			CHECK_OK(m, oriel_win_query(w.win, &info));
