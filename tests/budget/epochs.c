@@ -216,7 +216,10 @@ static int passive_target(void)
 	       lock_epoch(ORIEL_LOCK_SHARED, LOCK_SHARED, UNLOCK_SHARED) || barrier();
 }
 
-/* A call and the counting of it, without what a call does: it and its two instructions are what the others are told without. */
+/*
+ * A call and the counting of it, without what a call does: its two instructions are subtracted from
+ * the others' counts.
+ */
 static __attribute__((noinline)) int nothing(oriel_win *window, const oriel_group *group, int assertions)
 {
 	__asm__ volatile("" ::"r"(window), "r"(group), "r"(assertions));

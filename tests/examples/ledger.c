@@ -15,7 +15,7 @@ static int move_one(oriel_win *win, long amount)
 	account[0] -= amount; /* change, */
 	account[1] += amount;
 	return oriel_put(win, account, sizeof(account), 0, 0) ||
-	       oriel_win_unlock(win, 0); /* write back: nobody came between */
+	       oriel_win_unlock(win, 0); /* write back: no other rank came between */
 }
 
 int main(void)

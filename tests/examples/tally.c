@@ -11,7 +11,7 @@ static int count_some(oriel_win *win)
 	int64_t one = 1, mine = 0;
 	int rc = oriel_win_lock_all(win, 0);
 
-	while (rc == 0 && mine < NUMBERS) { /* each number is one rank's, whoever is faster */
+	while (rc == 0 && mine < NUMBERS) { /* each number is one rank's, whichever is faster */
 		rc = oriel_fetch_and_op(win, &one, &mine, ORIEL_INT64, ORIEL_SUM, 0, 0) || oriel_win_flush(win, 0);
 		if (rc == 0 && mine < NUMBERS)
 			rc = oriel_accumulate(win, &one, 1, ORIEL_INT64, ORIEL_SUM, 0, 1 + (size_t)(mine % DIGITS));

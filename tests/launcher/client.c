@@ -134,7 +134,7 @@ static void wait_for_file(const char *path)
 		nanosleep(&pause, NULL);
 }
 
-/* Complete or not there at all, for those who wait for it. */
+/* Writes a file that is complete or not there at all, for processes that wait for it. */
 static void write_file(const char *path, const char *text)
 {
 	char temporary[4200];
@@ -268,7 +268,7 @@ static void get(int rank, const char *key)
 		dispatch();
 }
 
-/* A key of each rank says that it has come; from those who died or left the answer is 'never'. */
+/* A key of each rank says that it has come; for ranks that died or left the answer is 'never'. */
 static void meet(void)
 {
 	char key[24];

@@ -158,7 +158,7 @@ static void pipe_carries(void)
 
 struct ring {
 	struct shm_bell bell;
-	struct shm_segment *seg; /* of who rings */
+	struct shm_segment *seg; /* of the thread that rings */
 	struct data data[ROUNDS];
 };
 
@@ -225,7 +225,7 @@ struct region {
 	_Atomic bool over;
 };
 
-/* The key is withdrawn, and whoever was busy with it is done; and so is the gate. */
+/* The key is withdrawn, and the threads that were busy with it are done; and so is the gate. */
 static void take_back(struct region *region)
 {
 	shm_mr_withdraw(&region->mr);
@@ -319,7 +319,7 @@ static void keys_are_published(void)
 	together((thread_fn *const[]){ gives_keys, finds_keys, NULL }, mr);
 }
 
-/* What was done under older keys is over when a later serial is told. */
+/* Work under older keys is over when a later serial is published. */
 struct serials {
 	struct shm_qp qp;
 	struct data memory[ROUNDS + 1];

@@ -145,7 +145,7 @@ static int step_by_fence(struct rank *r, int step)
 		return fail("oriel_win_fence");
 	if (take_words(r, step))
 		return 1;
-	return oriel_win_fence(r->win, 0) ? fail("oriel_win_fence") : 0; /* nobody puts before all have taken */
+	return oriel_win_fence(r->win, 0) ? fail("oriel_win_fence") : 0; /* no rank puts before all have taken */
 }
 
 /* The ranks at all distances in one direction, each once. */
@@ -266,7 +266,7 @@ static int until_the_end_is_near(struct rank *r, bool is_victim)
 	return 0;
 }
 
-/* Fences until one fails: it must be told in time. */
+/* Fences until one fails: the error must come in time. */
 static int be_told(struct rank *r)
 {
 	int64_t since_ms = now_ms(), took_ms;
