@@ -25,10 +25,10 @@ int fake_world_free(struct fake_world *world);
 /* The boot of a rank; its close function releases it. */
 struct boot *fake_boot_open(struct fake_world *world, int rank, const struct boot_events *events, void *arg);
 
-/* The rank is gone: the others are told, unless it had left in order. */
+/* The rank is gone: the others get news of it, unless it had left in order. */
 void fake_world_ended(struct fake_world *world, int rank, const char *text);
 
-/* The launcher is gone: every rank is told. */
+/* The launcher is gone: every rank gets news of it. */
 void fake_world_lost(struct fake_world *world);
 
 /* The status of the last abort, or 0. */

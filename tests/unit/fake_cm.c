@@ -191,8 +191,8 @@ void rdma_destroy_event_channel(struct rdma_event_channel *ibv)
 }
 
 /*
- * The active side's queue pair is made ready by its library when the answer comes; then the passive
- * side is told.
+ * The active side's library makes its queue pair ready when the answer comes; then the passive side
+ * gets its event.
  */
 static void take_answer(struct fake_id *id, struct fake_event *event)
 {
@@ -331,7 +331,7 @@ static void part(struct fake_id *id)
 		tell(other, RDMA_CM_EVENT_DISCONNECTED, 0);
 	else if (other->state == ID_ACCEPTED || other->state == ID_CONNECT)
 		tell(other, RDMA_CM_EVENT_REJECTED, REJECTED_BY_CONSUMER);
-	else if (other->listener) { /* nobody has seen the request yet: it is gone with its sender */
+	else if (other->listener) { /* no one has fetched the request yet: it is gone with its sender */
 		drop_events(&channel_of(other)->events, other);
 		drop_events(&held, other);
 		forget_id(other);
@@ -574,7 +574,7 @@ int rdma_accept(struct rdma_cm_id *ibv, struct rdma_conn_param *param)
 	id->state = ID_ACCEPTED;
 	if (ibv->qp)
 		ibv->qp->state = IBV_QPS_RTS;
-	if (id->other) { /* else the requester has gone; nobody will ever answer */
+	if (id->other) { /* else the requester has gone; no answer will ever come */
 		event = make_event(id->other, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, param->private_data, param->private_data_len,
 		                   ANSWER_DATA_BYTES);
 		if (!lost(event))

@@ -98,7 +98,7 @@ struct fake_id {
 	struct rdma_cm_id ibv;
 	enum fake_state state;
 	struct fake_id *other;    /* the other end, from the request on, while both exist */
-	struct fake_id *listener; /* of a request that has not been told yet */
+	struct fake_id *listener; /* of a request that has not been reported yet */
 	int unacked;
 	struct fake_id *next;
 };

@@ -26,7 +26,7 @@ struct rank {
 	int errors;
 	int retried;          /* calls that were out of memory and have been repeated */
 	int last;             /* result of the last call */
-	int wrong;            /* data that is not what it should be, without an error having been told */
+	int wrong;            /* data that is wrong, and no error has been reported */
 	char wrong_text[256]; /* the first of it, and after which call */
 	const char *step;     /* where the rank is, for the watchdog */
 	void *arg;

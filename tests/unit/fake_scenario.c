@@ -22,7 +22,7 @@ struct layout {
 	uint8_t large[LARGE_BYTES];
 	uint8_t pieces[PIECES][2 * PIECE_BYTES];
 	uint8_t fenced[SMALL_BYTES];
-	uint8_t kept[LARGE_BYTES]; /* read by the others, written by nobody */
+	uint8_t kept[LARGE_BYTES]; /* read by the others, written by none */
 };
 
 struct state {
@@ -127,7 +127,7 @@ static void check_exchange(struct state *state, int left, int right)
 	}
 }
 
-/* Post to the left, access the right: in a ring nobody can wait for himself. */
+/* Post to the left, access the right: in a ring no rank can wait for itself. */
 static void exchange(struct state *state)
 {
 	int size = state->rank->size, right = (state->rank->rank + 1) % size, left = (state->rank->rank + size - 1) % size;
@@ -236,7 +236,10 @@ void scenario_on_nodes(struct rank *rank)
 		run(rank);
 }
 
-/* Passive target, of two ranks. Each checks what it has written by reading it, so nobody needs to know how the other fared. */
+/*
+ * Passive target, of two ranks. Each checks what it has written by reading it, so no rank needs to
+ * know how the other fared.
+ */
 
 #define NUMBERS 4
 
@@ -254,7 +257,7 @@ struct passive {
 	uint8_t got[COPIED_BYTES];
 };
 
-static uint8_t *attached_at[2]; /* told beside the library; the ranks are threads */
+static uint8_t *attached_at[2]; /* exchanged without the library; the ranks are threads */
 static bool attached_used[2];   /* the other rank is at it */
 
 static void put_and_get(struct passive *state, oriel_win *win, size_t disp)

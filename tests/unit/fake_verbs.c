@@ -440,7 +440,7 @@ static void add_completion(struct fake_qp *qp, const struct job *job, enum ibv_w
 	cq->head++;
 }
 
-/* A receive ends: whoever sleeps on the channel is woken. */
+/* A receive ends: threads that sleep on the channel are woken. */
 static void add_receive(struct fake_qp *qp, enum ibv_wc_status status)
 {
 	struct fake_cq *cq = (struct fake_cq *)qp->ibv.recv_cq;

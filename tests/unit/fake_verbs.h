@@ -52,7 +52,7 @@ struct fake_config {
 	bool engine_rests;           /* [false] the engine begins nothing for now */
 	uint32_t late_polls;         /* [0] a completion is seen only at the poll after that many */
 	bool hold_requests;          /* [false] connection requests wait for fake_release_requests */
-	int late_answer_ms;          /* [0] who fetches the answer to its connection request gets no processor for so long */
+	int late_answer_ms;          /* [0] a rank that fetches the answer to its connection request gets no processor for so long */
 	int shortage;                /* [0] no more identifiers and queue pairs: this errno value */
 	bool no_device;              /* [false] no address has a device */
 	bool hides_from_forks;       /* [false] registered memory is hidden from children, as on old kernels */

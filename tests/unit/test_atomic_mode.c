@@ -114,7 +114,7 @@ static void test_pinned(void)
 	in_progress = update_begin(peer, 0, from);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(in_progress);
 	CU_ASSERT_FALSE(atomic_mode_try_locked(&ours, table_of(shared), from, from + PAGE, 1000));
-	CU_ASSERT_EQUAL(ours.rests, 0); /* it is no try: nobody was waited for */
+	CU_ASSERT_EQUAL(ours.rests, 0); /* it is no try: no update was waited for */
 	update_end(in_progress);
 	free(peer);
 	munmap(shared, sizeof(*shared));

@@ -317,7 +317,7 @@ static void dispatch__lines_in_pieces(void)
 	disconnect(&pmi);
 }
 
-/* Whatever ends the understanding is told once, and nothing is asked or answered afterwards. */
+/* Whatever ends the protocol is reported once, and nothing is asked or answered afterwards. */
 static void expect_lost(const char *said)
 {
 	struct pmi pmi = open_exchanged();
@@ -383,7 +383,7 @@ static void close__says_so_and_waits(void)
 	disconnect(&pmi);
 }
 
-/* Nobody leaves in the middle of the launcher's barrier. */
+/* No rank leaves in the middle of the launcher's barrier. */
 static void close__waits_for_the_exchange(void)
 {
 	struct pmi pmi = open_joined();

@@ -21,7 +21,7 @@
 
 static pthread_mutex_t joining = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t seen[RANKS * ROUNDS]; /* atomic */
-static pthread_barrier_t together;   /* of a target and who is counted; none of the job's own, which posts */
+static pthread_barrier_t together;   /* of a target and of the rank that is counted; none of the job's own, which posts */
 
 static int join_on(struct rank *rank, const char *node, const char *device)
 {
@@ -327,8 +327,8 @@ static void acc_device__requests_in_pscw(void)
 }
 
 /*
- * For want of memory a word's old value has no place to land: that is told as what it is, and the
- * same call works later.
+ * Without memory a word's old value has no place to land: the error says so, and the same call
+ * works later.
  */
 static void shortage_is_told(struct rank *rank)
 {
@@ -362,8 +362,8 @@ static void acc_device__shortage_is_told(void)
 }
 
 /*
- * The release of a lock does not overtake atomics of its epoch, also those whose old value nobody
- * wants (L4).
+ * The release of a lock does not overtake atomics of its epoch, even those whose old value is not
+ * wanted (L4).
  */
 static void release_behind_atomics(struct rank *rank)
 {

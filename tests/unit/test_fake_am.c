@@ -218,7 +218,7 @@ static void send_to_sleeper_of(struct rank *rank, const struct am_handler *handl
 	for (int i = 0; i < 50 && rank->rank == 0; i++) {
 		uint64_t number = post(rank, peer, &message);
 
-		while (!am_progress(peer, number)) /* nobody but the service threads looks at rings */
+		while (!am_progress(peer, number)) /* only the service threads poll rings */
 			sched_yield();
 	}
 	if (rank->rank == 1) {
@@ -307,7 +307,7 @@ static void count_requests(struct rank *rank)
 	peer = neighbour(rank, 1);
 	if (rank->rank == 0) {
 		await(rank, peer, post(rank, peer, &message));
-		/* Pings of those who wait may come between, the more on a busy machine. */
+		/* Pings of ranks that wait may come between, the more on a busy machine. */
 		for (int i = 0; i < 1000 && least > 4; i++) {
 			uint64_t before = fake_requests(), taken;
 

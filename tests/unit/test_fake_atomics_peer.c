@@ -22,7 +22,7 @@
 #define ADDS 100
 #define LIMIT_NS (20 * NS_PER_SECOND)
 
-/* A word of rank 0's, as peers of the card reach it; told by rank 0 before a barrier. */
+/* A word of rank 0's, as peers of the card reach it; rank 0 publishes it before a barrier. */
 static struct remote word;
 static uint8_t seen[RANKS * ADDS]; /* how often which value was found; atomic */
 

@@ -52,7 +52,7 @@ static void coll_id__differs_in_every_argument(void)
 	CU_ASSERT_EQUAL(same, 0);
 }
 
-/* Nobody leaves a barrier before the last has come. */
+/* No rank leaves a barrier before the last has come. */
 struct meeting {
 	int came[ROUNDS];
 };
@@ -235,7 +235,7 @@ static void ctrl_msg_send__waits_for_room_in_the_ring(void)
 	}
 }
 
-/* One rank is gone: those who wait for it, directly or not, are told its name. */
+/* One rank is gone: the errors of the ranks that wait for it, directly or not, name it. */
 static void barrier_without_the_last(struct rank *rank)
 {
 	char name[32];
@@ -254,7 +254,7 @@ static void barrier_without_the_last(struct rank *rank)
 	}
 	rc = oriel_barrier(rank->job);
 	CU_ASSERT_EQUAL(rc, ORIEL_ERR_PEER);
-	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), name)); /* why, only those know who heard the launcher first */
+	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), name)); /* only the ranks that heard the launcher first know why */
 	__atomic_store_n(&rank[rank->size - 1 - rank->rank].arg, rank, __ATOMIC_RELEASE);
 	CU_ASSERT_EQUAL(oriel_finalize(&rank->job), ORIEL_ERR_PEER);
 }

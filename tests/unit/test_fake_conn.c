@@ -480,7 +480,7 @@ static void join_in_vain(struct rank *rank)
 	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), setting[1]));
 }
 
-/* A setting that cannot be read is told, not ignored; nothing is left of the job. */
+/* A setting that cannot be read is an error, not ignored; nothing is left of the job. */
 static void job_open__settings_that_cannot_be_read(void)
 {
 	static const char *const settings[][2] = {
@@ -522,7 +522,7 @@ static void conn__address_that_leads_nowhere(void)
 		fake_world_false_value(bytes, endpoint_encode(&endpoint, bytes));
 		ranks_run(2, join_barrier_leave, NULL, ranks);
 		fake_world_false_value(NULL, 0);
-		for (int n = 0; n < 2; n++) /* nobody answers, or the address makes no sense */
+		for (int n = 0; n < 2; n++) /* no process answers, or the address makes no sense */
 			CU_ASSERT(ranks[n].first_error == ORIEL_ERR_PEER || ranks[n].first_error == ORIEL_ERR_ROUTE);
 		CU_ASSERT_TRUE(ranks_clean());
 	}
@@ -548,7 +548,7 @@ static void conn__endpoint_of_another_version(void)
 	CU_ASSERT_TRUE(ranks_clean());
 }
 
-/* Asynchronous events of the device, told while everybody waits. */
+/* Asynchronous events of the device, reported while all ranks wait. */
 
 struct misfortune {
 	enum ibv_event_type type;

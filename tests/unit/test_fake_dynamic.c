@@ -87,7 +87,10 @@ static void one_was_good(struct rank *rank, const char *what, int good)
 	printf("%s: not one of the rounds was as it should be\n", what);
 }
 
-/* Attaching sends nothing; detaching tells those who have used the window, and sends nothing where nobody has. */
+/*
+ * Attaching sends nothing; detaching notifies the ranks that have used the window, and sends
+ * nothing if none has.
+ */
 static bool attach_and_detach(struct rank *rank, struct opened *opened, bool used)
 {
 	uint64_t all = fake_requests(), apart = posted_to(rank, 2), told;
@@ -294,7 +297,7 @@ static struct {
 	int free, taken;
 } watched;
 
-/* No other thread is in the job's calls: whoever is inside is this one. */
+/* No other thread is in the job's calls: the thread inside is this one. */
 static int watch_deregister(struct ibv_mr *mr)
 {
 	if (watched.win && !watched.win->lock.busy && !watched.win->lock.by_mutex)

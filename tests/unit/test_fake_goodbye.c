@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_fake_goodbye.c - goodbye.c: who waits for whom in oriel_finalize, what those are told who need
- * a rank that has left, and deaths on either side of the word
+ * test_fake_goodbye.c - goodbye.c: which ranks wait for which in oriel_finalize, the errors of
+ * ranks that need one that has left, and deaths on either side of the word
  */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 #define RING 8
 
-static int steps; /* that ranks have told each other of, without the library */
+static int steps; /* that ranks have exchanged without the library */
 
 static void begin_run(const char *what)
 {
@@ -158,7 +158,10 @@ static void goodbye__ctrl_msgs_come_before_it_and_are_taken_after_it(void)
 	run(2, tell_of_leaving);
 }
 
-/* Rank 0 leaves one barrier early. Of many, one that has been told so may have left too before another looks. */
+/*
+ * Rank 0 leaves one barrier early. Of many ranks, one that has got the error may have left too
+ * before another polls.
+ */
 static void miss_one(struct rank *rank)
 {
 	join_and_barrier(rank);
@@ -170,7 +173,7 @@ static void miss_one(struct rank *rank)
 	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
 }
 
-/* E6: who waits for one that has left is told; nobody has died. */
+/* E6: a rank that waits for one that has left gets an error; no rank has died. */
 static void goodbye__who_waits_for_the_leaving_is_told(void)
 {
 	for (int size = 2; size <= 7; size++) {
@@ -214,7 +217,7 @@ static void request_and_hold(struct rank *rank, int to)
 		usleep(500);
 }
 
-/* Rank 0 asks for a connection, for which nobody has a use, and leaves while the request is on its way. */
+/* Rank 0 asks for a connection that no rank needs, and leaves while the request is in flight. */
 static void leave_halfway(struct rank *rank)
 {
 	int limit_ms = *(const int *)rank->arg;
@@ -359,7 +362,10 @@ static void sweep_leaving(struct rank *rank)
 	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
 }
 
-/* Whatever request fails, and whatever event of a connection is lost: both ranks leave, and are told by codes that fit. */
+/*
+ * Whatever request fails, and whatever event of a connection is lost: both ranks leave, with error
+ * codes that fit.
+ */
 static void goodbye__sweep(void)
 {
 	struct rank ranks[2];

@@ -16,7 +16,7 @@
 #include "suites_fake.h"
 #include "win/win.h"
 
-#define ROUNDS 60 /* who waits for long pings, and tells others to: one of the rounds has to be without */
+#define ROUNDS 60 /* a rank that waits for long pings, and makes others do so: one of the rounds has to be without */
 #define RANKS_MAX 5
 
 struct count {
@@ -27,10 +27,13 @@ struct hand_over {
 	const char *what;
 	enum oriel_lock_type held, wanted;
 	int holders;
-	struct count ask, leave; /* of who waits, until it only reads; of the holders together */
+	struct count ask, leave; /* of the waiting rank, until it only reads; of the holders together */
 };
 
-/* Nothing else than readings, of which there is no fixed number before it comes, tells who waits; one does then. */
+/*
+ * Only reads, of which there is no fixed number before it comes, tell the waiting rank; one does
+ * then.
+ */
 static const struct hand_over hand_overs[] = {
 	{ "to a writer behind a writer", ORIEL_LOCK_EXCLUSIVE, ORIEL_LOCK_EXCLUSIVE, 1, { 1, 3 }, { .writes = 2 } },
 	{ "to a reader behind a writer", ORIEL_LOCK_EXCLUSIVE, ORIEL_LOCK_SHARED, 1, { 0, 3 }, { .writes = 2 } },
@@ -39,7 +42,7 @@ static const struct hand_over hand_overs[] = {
 };
 #define HAND_OVERS (sizeof(hand_overs) / sizeof(hand_overs[0]))
 
-static pthread_barrier_t together, holders; /* of holders and who waits; they post nothing */
+static pthread_barrier_t together, holders; /* of holders and of the waiting rank; they post nothing */
 static const struct lock_words *words;      /* of rank 0's lock; published by `together` */
 static struct count round_begin;
 static uint64_t reads_at_grant;

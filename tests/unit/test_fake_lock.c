@@ -105,7 +105,7 @@ static void lock_without_atomics(struct rank *rank)
 	leave(rank, &counting);
 }
 
-/* Tickets cannot be drawn from afar: that is told, and costs nobody his connection. */
+/* Tickets cannot be drawn from afar: that is an error, and no rank loses its connection. */
 static void lock__without_atomics(void)
 {
 	struct rank ranks[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_fake_lock_cost.c - how many requests and doorbells the calls of passive target take, nobody else
- * having the lock, connection and description known
+ * test_fake_lock_cost.c - how many requests and doorbells the calls of passive target take, if no
+ * other rank has the lock, and connection and description are known
  */
 #include <CUnit/CUnit.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 #include "suites_fake.h"
 #include "win/win.h"
 
-#define TARGETS 2 /* ranks 1 and 2; rank 0 is counted, and nobody else posts anything */
+#define TARGETS 2 /* ranks 1 and 2; rank 0 is counted, and no other rank posts anything */
 #define PUTS 5    /* of an epoch with several */
 
 struct count {
@@ -370,7 +370,7 @@ static void lock_cost__L7_lock_all_costs_no_message(void)
 }
 
 #define WAITERS 5
-#define HEAD_READS 2000 /* of who is first in the queue, about: so long the lock is held */
+#define HEAD_READS 2000 /* of the first in the queue, about: so long the lock is held */
 
 static const struct lock_header *queue; /* of rank 0's lock */
 static uint32_t queue_ready;
@@ -455,7 +455,7 @@ static void queue_up(struct rank *rank)
 	rank_note(rank, "finalize", oriel_finalize(&rank->job));
 }
 
-/* L11: the readings of those who wait do not grow with how many they are. */
+/* L11: the reads of waiting ranks do not grow with their number. */
 static void lock_cost__L11_waiters_read_seldom(void)
 {
 	struct rank ranks[1 + WAITERS];

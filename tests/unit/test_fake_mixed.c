@@ -212,7 +212,7 @@ static bool died(const struct rank *rank, int other)
 	return rank_is_dead(rank->job, other, NULL);
 }
 
-/* The card of all ranks fails while all are connected: who shares memory goes on. */
+/* The card of all ranks fails while all are connected: ranks that share memory go on. */
 static void lose_the_card(struct rank *rank)
 {
 	int mate = rank->rank ^ 1;

@@ -124,7 +124,7 @@ static void scenario__flag_modes(void)
 	unsetenv("ORIEL_FLAGS");
 }
 
-/* A device nobody knows: flags must wait for the data. */
+/* A device that the library does not know: flags must wait for the data. */
 static void scenario__unknown_device(void)
 {
 	fake_reset();
@@ -240,7 +240,7 @@ static void be_lost(oriel_win *win, oriel_group *other)
 	CU_ASSERT_EQUAL(oriel_win_free(&win), ORIEL_ERR_PEER);
 }
 
-/* All of an epoch was complete when its flag was lost: nothing of it is told later. */
+/* All of an epoch was complete when its flag was lost: no later call reports it. */
 static void lose_flag(oriel_job *job, oriel_win *win, oriel_group *other, uint8_t *registered)
 {
 	oriel_group *nobody;
@@ -445,7 +445,10 @@ static void flush_of_what_has_ended(struct rank *rank)
 	CU_ASSERT_EQUAL(oriel_finalize(&rank->job), 0);
 }
 
-/* D2: behind a flush the origin is the program's, whoever has found its operations complete. */
+/*
+ * D2: behind a flush the origin is the program's, whichever thread has found its operations
+ * complete.
+ */
 static void flush_run__gives_the_origin_back(void)
 {
 	struct rank ranks[2];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_fake_mr_cache.c - registrations that outlive their epoch: who finds which, when they go, and what they
- * never stand in the way of. Where the system does not let us watch memory nothing is kept, and little tested.
+ * test_fake_mr_cache.c - registrations that outlive their epoch: which operation finds which, when
+ * they go, and what they never stand in the way of. If the system does not let the process watch
+ * memory, nothing is kept, and little is tested.
  */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
@@ -185,7 +186,10 @@ static void back_off(struct rank *rank)
 	munmap(memory, RANGES * PAGE);
 }
 
-/* The table itself: it holds so many, and gives away those that nobody has; what is unmapped at once is not tried for ever. */
+/*
+ * The table itself: it is bounded, and drops registrations that are not in use; memory that is
+ * unmapped at once is not tried for ever.
+ */
 static void bounds(struct rank *rank)
 {
 	static uint8_t *memory[MR_CACHE_MAX + 1];

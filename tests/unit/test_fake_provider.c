@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_fake_provider.c - who serves the device: the fake takes rdma-core's place, and the softverbs that
- * is built in is the real one, beside it in one process
+ * test_fake_provider.c - which provider serves the device: the fake takes rdma-core's place, and
+ * the built-in softverbs is the real one, beside it in one process
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  * for every n
  *
  * Whatever goes wrong: no hang, no crash, nothing left, no misuse of the device, and either an
- * error on some rank or the right data on all. Where an error is told, its code is one that fits.
+ * error on some rank or the right data on all. The code of an error is one that fits.
  */
 #include <CUnit/CUnit.h>
 #include <stdio.h>

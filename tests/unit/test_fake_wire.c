@@ -430,7 +430,7 @@ static void wire_get__registered_and_through_the_ring(void)
 	part();
 }
 
-/* The old values come back to whoever wants them; one doorbell. */
+/* The old values come back to the callers that want them; one doorbell. */
 static void wire_fetch_and_add__and_compare_and_swap(void)
 {
 	uint64_t old[3] = { 1, 1, 1 }, number, posts, word;
@@ -766,7 +766,7 @@ static void wire_break__lets_go(void)
 	join();
 	put("x", 0, 1, 0);
 	wire_break(&a.wire);
-	CU_ASSERT_EQUAL(a.broken, 0); /* who breaks it knows */
+	CU_ASSERT_EQUAL(a.broken, 0); /* the side that breaks it knows */
 	CU_ASSERT_EQUAL(a.id->qp->state, IBV_QPS_ERR);
 	CU_ASSERT_EQUAL(b.memory[0], 0);
 	CU_ASSERT_EQUAL(put("y", 0, 1, 0), ORIEL_ERR_PEER);
@@ -893,7 +893,7 @@ static void take_back(const struct softverbs_lent *lent)
 	(void)lent;
 }
 
-/* A device that waits for its peer lends nothing yet. What a flag has been told is said for ever. */
+/* A device that waits for its peer lends nothing yet. The answer for a flag is kept for ever. */
 static void reach__no_to_a_reader_is_not_kept(void)
 {
 	struct device device = { .direct = { .lend = lend_a_word, .give_back = take_back } };

@@ -78,7 +78,7 @@ static void close_job(void)
 	mem_table_close(&mover.job.mems);
 }
 
-/* A device must not go on with pages that have been moved away since it was told of them. */
+/* A device must not go on with pages that have been moved away since they were registered. */
 static void in_place_move__waits_for_who_registers_the_same_memory(void)
 {
 	static const struct verbs_functions functions = { .reg_mr = register_slowly, .dereg_mr = deregister };

@@ -20,7 +20,7 @@ static void libev_open__gives_a_loop(void)
 	libev->loop_destroy(loop);
 }
 
-/* Whoever looks for a name of libevent, as Open MPI does, does not find libev's. */
+/* A library that looks for a name of libevent, as Open MPI does, does not find libev's. */
 static void libev_open__shows_nothing_to_others(void)
 {
 	const struct libev *libev;

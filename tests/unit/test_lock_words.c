@@ -91,7 +91,7 @@ static int looks_at(struct lock *lock, const struct lock_header *header)
 	return lock_phase_step(&win, &link, lock);
 }
 
-/* Whoever is let in by a serving of `wrong` is not, but by whole words that say so. */
+/* A serving of `wrong` lets no rank in; only whole words that say so do. */
 static void is_not_let_in(const struct lock_header *header, uint64_t wrong)
 {
 	const struct lock_header whole = header_of(wrong, wrong + 1), nobody = header_of(wrong, wrong);

@@ -75,7 +75,7 @@ static void zero_memory_file__touches_nothing_new(void)
 	unmap_memory_file(base, bytes, fd);
 }
 
-/* Also while somebody else has the file, as a peer may. */
+/* Also while another process has the file, as a peer may. */
 static void unmap_memory_file__gives_the_pages_back(void)
 {
 	size_t bytes = 10000; /* no whole pages */
@@ -105,7 +105,7 @@ static void memory_fill__allocates_all(void)
 	unmap_memory_file(base, bytes, fd);
 }
 
-/* With a limit of the process: told, without the signal that ftruncate would send. */
+/* With a limit of the process: an error, without the signal that ftruncate would send. */
 static void map_memory_file__limited(unsigned resource, size_t limit_bytes, const char *text)
 {
 	struct rlimit before, few;
@@ -130,7 +130,10 @@ static void map_memory_file__keeps_to_limits(void)
 	map_memory_file__limited(RLIMIT_AS, 512 * MIB, "mmap");
 }
 
-/* More than there can be: told with the size, the limit and what to do, and nothing is left open. */
+/*
+ * More than there can be: the error has the size, the limit and what to do, and nothing is left
+ * open.
+ */
 static void map_memory_file__too_much(void)
 {
 	static const size_t sizes[] = { (size_t)1 << 46, SIZE_MAX / 2, SIZE_MAX - 4096 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_mr_cache.c - mr_cache.c with the kernel as it is: nobody finds what was registered before a change of the memory
+ * test_mr_cache.c - mr_cache.c with the kernel as it is: no thread finds what was registered before
+ * a change of the memory
  *
- * Threads take registrations of memory that they map, change and unmap, and hand each other its places: the next
- * one maps a place as soon as the kernel lets it, while the call that unmapped it may not even have returned.
- * Registrations are numbered. One that is found must be later than the memory that it is found for.
- *
- * UNIT_D2_ROUNDS is how many changes there are (6000).
+ * Threads take registrations of memory that they map, change and unmap, and hand each other its
+ * places: the next thread maps a place as soon as the kernel lets it, while the call that unmapped
+ * it may not even have returned. Registrations are numbered. One that is found must be later than
+ * the memory that it is found for. UNIT_D2_ROUNDS is how many changes there are (6000).
  */
 #include "verbs/mr_cache.h"
 
@@ -72,7 +72,7 @@ int ioctl(int fd, unsigned long request, ...)
 	return (int)syscall(SYS_ioctl, fd, request, arg);
 }
 
-/* False, and why is told: not under valgrind, nor where it is forbidden. */
+/* Returns false, and prints why: not under valgrind, nor where it is forbidden. */
 static bool watch_pages(void)
 {
 	int rc = page_watch_open();
@@ -86,7 +86,7 @@ static bool watch_pages(void)
 struct contest {
 	struct mr_cache *cache;
 	uint64_t rounds_left;  /* this and the next by atomics */
-	uint8_t *place;        /* that somebody is unmapping, or NULL */
+	uint8_t *place;        /* that a thread is unmapping, or NULL */
 	uint64_t handed, kept; /* places that were got, registrations found again */
 	uint64_t stale;        /* must stay 0 */
 };
@@ -143,7 +143,7 @@ static void hand_over(struct contender *c)
 	munmap(c->at, BYTES);
 	c->at = NULL;
 	if (next_random(&c->random) % 2)
-		c->at = map_handed(c); /* another's, or its own that nobody was fast enough for */
+		c->at = map_handed(c); /* another's, or its own that no thread was fast enough for */
 	if (!c->at)
 		c->at = map_afresh(c);
 }
@@ -179,7 +179,7 @@ static struct cached_mr *take(struct contender *c, uint32_t *last)
 	return entry;
 }
 
-/* Now and then somebody else has it still when the memory is changed. */
+/* Now and then another thread still has it when the memory is changed. */
 static void take_some(struct contender *c)
 {
 	uint64_t takes = next_random(&c->random) % (TAKES_MAX + 1);

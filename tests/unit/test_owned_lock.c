@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_lock.c - lock.c: nobody is inside together with another, whoever owns the lock and however
- * often others come.
+ * test_owned_lock.c - owned_lock.c: no two threads are inside together, whichever owns the lock and
+ * however often others come.
  */
 #include "base/owned_lock.c"
 
@@ -102,7 +102,7 @@ static void *look_who_owns(void *arg)
 	owned_lock_destroy(&shared->lock);
 	owned_lock_init(&shared->lock);
 	owned_lock_take(&shared->lock);
-	CU_ASSERT_EQUAL(shared->lock.wanted, !barrier_works); /* where nobody owns it nobody is to be kept out */
+	CU_ASSERT_EQUAL(shared->lock.wanted, !barrier_works); /* if no thread owns it, none is to be kept out */
 	owned_lock_give(&shared->lock);
 	count(shared);
 	return NULL;

@@ -149,7 +149,7 @@ static void await_turns(const uint32_t *turns, uint32_t count)
 		sched_yield();
 }
 
-/* Ended, and nobody has waited for it; stopped is not ended. */
+/* Ended, and its parent has not waited for it; stopped is not ended. */
 static void test_holder_dies(void)
 {
 	struct shared *shared = shared_new();

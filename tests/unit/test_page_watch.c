@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_page_watch.c - page_watch.c with the kernel as it is: every way to change memory is seen by who asks
- * after it, nothing else is, and nobody waits for ever.
+ * test_page_watch.c - page_watch.c with the kernel as it is: a caller that asks sees every way to
+ * change memory, and nothing else, and no thread waits for ever.
  */
 #include "pages/page_watch.h"
 
@@ -243,7 +243,7 @@ static void watch__own_memory_only(void)
 		struct uffdio_register request = { .range = { (uintptr_t)memory, BYTES }, .mode = UFFDIO_REGISTER_MODE_WP };
 
 		CU_ASSERT_EQUAL(ioctl(others, UFFDIO_REGISTER, &request), 0);
-		CU_ASSERT_EQUAL(watch(memory, PAGE), PAGE_WATCH_NONE); /* somebody else's */
+		CU_ASSERT_EQUAL(watch(memory, PAGE), PAGE_WATCH_NONE); /* another owner's */
 		close(others);
 	}
 	page_watch_close();
@@ -321,7 +321,10 @@ out:
 	munmap(memory, BYTES);
 }
 
-/* Another thread unmaps; this one gets the place at once, before the other's call has returned, or anybody has been told. */
+/*
+ * Another thread unmaps; this one gets the place at once, before the other's call has returned, or
+ * any thread has the event.
+ */
 struct taken {
 	uint8_t *memory;
 	uint32_t round, left; /* atomics: the round that may be unmapped, and the last that has been */
@@ -413,7 +416,7 @@ static void watch__ends_on_a_stack_that_was_watched(void)
 	}
 }
 
-/* A child by fork: it unmaps as it likes, and nobody there waits for a thread that is not. */
+/* A child by fork: it unmaps as it likes, and does not wait for a thread that it does not have. */
 static void watch__not_in_a_child(void)
 {
 	uint8_t *memory = private_pages();

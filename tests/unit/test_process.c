@@ -8,7 +8,7 @@
 
 #include "suites.h"
 
-#define TICKS_NS (50 * NS_PER_MS) /* some of the clock's in which starts are told */
+#define TICKS_NS (50 * NS_PER_MS) /* some of the clock's ticks, in which starts are counted */
 
 static pid_t start(void)
 {
@@ -37,7 +37,7 @@ static void process__lives_and_ends(void)
 	CU_ASSERT_TRUE(process_ended(pid, known));
 }
 
-/* Whoever was known before this one was started has ended, whoever has the number now. */
+/* A process that was known before this one was started has ended, whichever has its number now. */
 static void process__another_has_the_number(void)
 {
 	uint64_t known = process_clock_ns();

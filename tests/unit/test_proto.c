@@ -118,7 +118,7 @@ static void decode__refuses_wrong_headers_at_once(void)
 	expect_malformed((const uint8_t *)"GET / HTTP/1.1\r\n", 16);
 }
 
-/* One byte more or less than the fields need, told in the header too. */
+/* One byte more or less than the fields need, by the header too. */
 static void decode__refuses_bodies_of_other_sizes(void)
 {
 	uint8_t bytes[PROTO_MESSAGE_MAX_BYTES + 1];

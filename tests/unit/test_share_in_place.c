@@ -205,7 +205,7 @@ static void share__huge_pages(void)
 	munmap(huge, bytes);
 }
 
-/* A piece stays as long as somebody holds some of it. */
+/* A piece stays as long as some of it is held. */
 static void share__holders(void)
 {
 	uint8_t *memory = private_pages();
@@ -247,7 +247,7 @@ static long memory_of_kind(const char *kind)
 	return kib;
 }
 
-/* Pages that nobody has touched cost nothing, there and back, and in a forked child's copy. */
+/* Untouched pages cost nothing, there and back, and in a forked child's copy. */
 static void share__untouched_pages_cost_nothing(void)
 {
 	const size_t much = (size_t)64 << 20;
@@ -357,7 +357,7 @@ static void share__loses_no_store(void)
 
 static void share__loses_no_call(void)
 {
-	int fd = (int)syscall(SYS_userfaultfd, 0); /* only who may catch faults of the kernel can promise that */
+	int fd = (int)syscall(SYS_userfaultfd, 0); /* only a process that may catch faults of the kernel can promise that */
 
 	if (fd < 0 || !can_move())
 		return;
@@ -684,7 +684,7 @@ static size_t next_descriptor(void)
 	return (size_t)fd;
 }
 
-/* The file's pages are not kept by who has it mapped or open yet. */
+/* The file's pages are not kept by processes that still have it mapped or open. */
 static void share__nothing_is_kept(void)
 {
 	uint8_t *memory = private_pages();

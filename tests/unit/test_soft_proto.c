@@ -184,7 +184,7 @@ static void soft_proto__after_a_late_answer(void)
 	soft_proto_late(&peer, UINT64_C(1) << 40);
 	CU_ASSERT_EQUAL(next(SOFT_SYNC_WRITE, 64), SOFT_PROTO_CALL);
 	CU_ASSERT_EQUAL(next(SOFT_SYNC_READ, 1 << 20), SOFT_PROTO_CALL);
-	CU_ASSERT_EQUAL(next(SOFT_POSTED_WRITE, 64), SOFT_PROTO_RING); /* nobody waits for it */
+	CU_ASSERT_EQUAL(next(SOFT_POSTED_WRITE, 64), SOFT_PROTO_RING); /* no thread waits for it */
 	CU_ASSERT_EQUAL(soft_proto_of(&other, SOFT_SYNC_WRITE, 64, &timed), SOFT_PROTO_RING);
 	soft_proto_late(&peer, 0);
 	CU_ASSERT_EQUAL(next(SOFT_SYNC_WRITE, 64), SOFT_PROTO_RING);

@@ -157,7 +157,10 @@ static uint64_t served(void)
 	return served_by_device;
 }
 
-/* So many turns, each long after the time for naps, in which somebody is served or not; how many end with a nap. */
+/*
+ * Makes so many turns, each long after the time for naps, in which the rank serves another or not.
+ * Returns how many end with a nap.
+ */
 static int naps_in(struct wait *wait, int turns, bool serves)
 {
 	int naps = 0;
@@ -420,7 +423,7 @@ static void wait_pause__naps_while_ranks_that_share_processors_make_contact(void
 	job.ranks_per_processor = 1;
 	job.service_queue.busy = &peer;
 	service_queue_tell_contacts(&job, now);
-	CU_ASSERT_FALSE(hinders(&job, now)); /* whoever works has a processor of its own */
+	CU_ASSERT_FALSE(hinders(&job, now)); /* each thread that works has a processor of its own */
 	memset(&job.service_queue, 0, sizeof(job.service_queue));
 }
 
