@@ -31,7 +31,7 @@ static int owner(struct two *two, int file)
 	return mr && meet(two, mr) && hear(two) ? 0 : 1;
 }
 
-/* By polling alone: whoever sleeps may be cancelled. */
+/* Completes by polling alone: a thread that sleeps may be cancelled. */
 static bool completes(struct ibv_cq *cq)
 {
 	struct ibv_wc wc;

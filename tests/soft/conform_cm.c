@@ -289,8 +289,9 @@ static int64_t now_ms(void)
 }
 
 /*
- * A path that breaks is no event. Who asks something learns that nobody answers, and who
- * disconnects has to give up waiting for the other side. Only softverbs can be told to break one.
+ * A path that breaks is no event. A side that asks something learns that no answer comes, and a
+ * side that disconnects has to give up waiting for the other. Only softverbs can be made to break
+ * one.
  */
 static enum lab_verdict cm__lost_path_is_silent(void)
 {
@@ -303,7 +304,10 @@ static enum lab_verdict cm__lost_path_is_silent(void)
 	struct ibv_wc wc;
 	enum lab_verdict verdict;
 
-	/* 701 ms, which leaves a slow machine time for what both sides are told before; at most until_cut. */
+	/*
+	 * 701 ms, which leaves a slow machine time for what both sides exchange before; at most
+	 * until_cut.
+	 */
 	setenv("SOFTVERBS_ADVERSARY", "7,delay=0,late=0,reorder=0,cut=1,within=1000", 1);
 	verdict = connect_two(&t);
 	if (verdict == LAB_FAILED && now_ms() - begun_ms >= CUT_MS)
@@ -345,8 +349,9 @@ static enum lab_verdict cm__destroyed_identifier_disconnects(void)
 }
 
 /*
- * The passive side gives up after it has accepted, and before the active one has fetched the answer:
- * a connection that nobody else has is not established. On a wire the word of it may come later.
+ * The passive side gives up after it has accepted, and before the active one has fetched the
+ * answer: a connection that no other side has is not established. On a wire the word of it may come
+ * later.
  */
 static enum lab_verdict cm__answer_of_who_has_gone(void)
 {

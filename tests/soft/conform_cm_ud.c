@@ -177,7 +177,10 @@ static enum lab_verdict cm_ud__asked_and_told(void)
 	return LAB_PASSED;
 }
 
-/* Who has told hears nothing more, neither that it has arrived nor that the other one goes. */
+/*
+ * The side that has sent hears nothing more, neither that it has arrived nor that the other one
+ * goes.
+ */
 static enum lab_verdict cm_ud__nothing_ends(void)
 {
 	struct rdma_ud_param ud;

@@ -213,7 +213,7 @@ static enum lab_verdict error__receive_comes_in_time(void)
 	return LAB_PASSED;
 }
 
-/* Somebody looks all the time, so that a device that coalesces small writes does so. */
+/* A thread polls all the time, so that a device that coalesces small writes does so. */
 static void *look(void *cq)
 {
 	struct ibv_wc wc;

@@ -108,7 +108,7 @@ static enum lab_verdict demand__memory_is_what_is_mapped_now(void)
 		CHECK(map_anew(from, byte) == from);
 	}
 	CHECK(ibv_dereg_mr(mr) == 0);
-	/* Nobody else is given all memory unseen. */
+	/* No other registration gets all memory unseen. */
 	CHECK(ibv_reg_mr(lab.a.pd, NULL, SIZE_MAX, IBV_ACCESS_LOCAL_WRITE) == NULL);
 	return LAB_PASSED;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Conformance of unreliable connections. Whatever becomes of a request at the other side, its requester is told that it
- * is done; so what must have no effect is followed by what must have one, which comes after it.
+ * Conformance of unreliable connections. Whatever becomes of a request at the other side, its
+ * requester gets a completion. So a request that must have no effect is followed by one that must
+ * have an effect, which comes after it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -343,7 +344,7 @@ static void be_killed(int in, int out)
 	struct lab lab;
 	uint32_t peer;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failing case leaves nobody behind */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failing case leaves no process behind */
 	set_up(&lab);
 	lab.b.qp = new_qp(&lab.b);
 	if (!lab.b.qp || write(out, &lab.b.qp->qp_num, sizeof(peer)) != sizeof(peer) ||
@@ -446,7 +447,7 @@ static enum lab_verdict window_and_mortal(struct lab *lab, pid_t *child, struct 
 	return *mw ? LAB_PASSED : LAB_UNSUPPORTED;
 }
 
-/* It is bound behind what nobody answers. */
+/* It is bound behind a request that no process answers. */
 static enum lab_verdict uc__window_and_dead_process(void)
 {
 	enum lab_verdict verdict;

@@ -350,7 +350,7 @@ static enum lab_verdict ud__extended_needs_a_kind_it_has(void)
 
 /* ---- two processes ---- */
 
-/* The other process: a receiver that says its number, and then does what it is told by single letters. */
+/* The other process: a receiver that says its number, and then does what single letters request. */
 struct other {
 	pid_t pid;
 	int in, out;

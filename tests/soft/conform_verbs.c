@@ -239,7 +239,7 @@ static enum lab_verdict cq__event_of_an_earlier_completion(void)
 	CHECK(send_to_b(&lab, 0));
 	CHECK(ibv_req_notify_cq(lab.b.recv_cq, 1) == 0 && no_event(&lab)); /* that one is not solicited */
 	CHECK(send_to_b(&lab, IBV_SEND_SOLICITED) && take_event(&lab, lab.b.recv_cq));
-	CHECK(send_to_b(&lab, IBV_SEND_SOLICITED) && no_event(&lab)); /* nobody has asked */
+	CHECK(send_to_b(&lab, IBV_SEND_SOLICITED) && no_event(&lab)); /* no one has asked */
 	CHECK(ibv_req_notify_cq(lab.b.recv_cq, 1) == 0 && take_event(&lab, lab.b.recv_cq));
 	CHECK(ibv_req_notify_cq(lab.b.recv_cq, 0) == 0 && no_event(&lab));
 	CHECK(send_to_b(&lab, 0) && take_event(&lab, lab.b.recv_cq));
@@ -331,7 +331,7 @@ static void nothing(int signal_number)
 	(void)signal_number;
 }
 
-/* Who waits for an event goes on waiting after a signal whose handler says so. */
+/* A thread that waits for an event goes on waiting after a signal whose handler says so. */
 static enum lab_verdict cq__signal_restarts_the_wait(void)
 {
 	const struct timespec while_waiting = { .tv_nsec = 50000000 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a process sees of a peer that ends. A network device tells nobody of it: what had arrived
- * stays, posted receives stay posted, and a send fails when nobody answers. Softverbs adds that the
- * queue pair is in error within a second.
+ * A peer's end, as a process sees it. A network device does not report it: what had arrived stays,
+ * posted receives stay posted, and a send fails when no answer comes. Softverbs adds that the queue
+ * pair is in error within a second.
  */
 #include "lab.h"
 
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-	QUIET_MS = 450, /* for so long nothing may happen to the receives of the one who is left */
+	QUIET_MS = 450, /* for so long nothing may happen to the receives of the process that is left */
 	ERROR_MS = 1000,
 	AT_ONCE_MS = 250,
 	LARGE = 30000, /* bytes: such a send is fetched from the sender's memory */
@@ -31,7 +31,7 @@ struct deed {
 struct survivor {
 	struct lab lab;
 	struct ibv_qp *qp;
-	int64_t told_ms; /* the peer was told to die */
+	int64_t told_ms; /* the peer was asked to die */
 	int64_t died_ms;
 };
 
@@ -117,7 +117,7 @@ static enum lab_verdict what_arrived_stays(const struct deed *deed)
 		wc = lab_wait(s.lab.a.recv_cq);
 		CHECK(wc.status == IBV_WC_SUCCESS && wc.byte_len == deed->length);
 	}
-	/* Only later the two receives that nobody will ever use. */
+	/* Only later the two receives that will never be used. */
 	CHECK(lab_wait(s.lab.a.recv_cq).status == IBV_WC_WR_FLUSH_ERR);
 	CHECK(now_ms() - s.told_ms >= QUIET_MS && lab_state(s.qp) == IBV_QPS_ERR);
 	return now_ms() - s.died_ms <= ERROR_MS ? LAB_PASSED : LAB_LATE;
@@ -139,7 +139,7 @@ static enum lab_verdict death__killed_peer_is_in_error_within_a_second(void)
 }
 
 /*
- * A request that is posted after the death: nobody answers, and nothing is placed in what is left
+ * A request that is posted after the death: no answer comes, and nothing is placed in what is left
  * of the peer.
  */
 static enum lab_verdict new_request(enum ibv_wr_opcode op, unsigned int flags)

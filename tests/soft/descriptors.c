@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A process without free descriptors: who cannot connect says so, or is told that the other side
- * cannot. Each case is a sweep: with 0, 1, 2 ... free descriptors, until a connection is made.
+ * A process without free descriptors: a side that cannot connect gets an error, or learns that the
+ * other side cannot. Each case is a sweep: with 0, 1, 2 ... free descriptors, until a connection is
+ * made.
  */
 #include <arpa/inet.h>
 #include <dirent.h>

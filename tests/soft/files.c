@@ -19,7 +19,7 @@ enum {
 	FILE_BYTES = 65536,
 };
 
-/* Shares a file, shrinks it when it is told to, and says whether it could. */
+/* Shares a file, shrinks it on request, and says whether it could. */
 static int owner(struct two *two, int seals)
 {
 	int fd = memfd_create("files", MFD_CLOEXEC | MFD_ALLOW_SEALING);

@@ -45,7 +45,7 @@ static struct rdma_cm_id *endpoint(int flags, const char *port)
 	return id;
 }
 
-/* That nobody listens is what the engine finds out. */
+/* The engine finds out that no process listens. */
 static bool engine_runs(void)
 {
 	struct rdma_cm_id *id = endpoint(0, "1");
@@ -169,7 +169,7 @@ struct traffic {
 	void *bench;
 };
 
-/* Until it is told to stop. Returns NULL if something failed. */
+/* Goes on until it is asked to stop. Returns NULL if something failed. */
 static void *go_on(void *arg)
 {
 	const struct traffic *traffic = arg;
@@ -353,7 +353,7 @@ static enum lab_verdict child_draws_keys_of_its_own(void)
 	return LAB_PASSED;
 }
 
-/* Connects, has a child that outlives it, tells who that is, and ends. */
+/* Connects, has a child that outlives it, sends the child's number, and ends. */
 static void connect_and_end(const char *port, int tell)
 {
 	struct rdma_cm_id *id = endpoint(0, port);

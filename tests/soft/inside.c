@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The library with softverbs inside, opened by a program that also has a libibverbs: usage:
- * inside LIBRARY CASE. The library may be closed and opened again, the process may fork while it has a
- * job, and nobody else sees another device than before. Exit status: 0 all is well.
+ * The library with softverbs inside, opened by a program that also has a libibverbs: usage: inside
+ * LIBRARY CASE. The library may be closed and opened again, the process may fork while it has a
+ * job, and no other library sees another device than before. Exit status: 0 all is well.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -63,7 +63,10 @@ static int64_t now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* A /dev/shm of its own, in which nobody else leaves anything. False: only root may have one. */
+/*
+ * Makes a /dev/shm of its own, in which no other process leaves anything. False: only root may have
+ * one.
+ */
 static bool have_own_dev_shm(void)
 {
 	return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
@@ -278,7 +281,10 @@ int main(int argc, char **argv)
 			worst = took;
 		take_down(&end);
 	}
-	/* One that is told a second later without a defect has got no processor, which is rare. */
+	/*
+	 * One that gets the error a second later, without a defect, has got no processor, which is
+	 * rare.
+	 */
 	must(late <= 2 + times / 100, "the survivor was told after more than a second, again and again");
 	must(!alone || files_in_dev_shm() == 0, "something was left in /dev/shm");
 	printf("%d killed, noticed after %lld ms at worst%s\n", connected, (long long)worst,

@@ -14,7 +14,7 @@
 #include "../slowness.h"
 
 enum {
-	CASE_SECONDS = 100, /* where nothing hangs, and nobody gets a processor for a while */
+	CASE_SECONDS = 100, /* where nothing hangs, and no process gets a processor for a while */
 	WAIT_MS = 10000,    /* some cases wait in vain on a card, as their verdict says */
 	TIMES = 5,          /* a case that is late is run */
 	ALL_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,

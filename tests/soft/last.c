@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * last.c - writes to private memory by system call: who sees the last word has the rest
+ * last.c - writes to private memory by system call: a process that sees the last word has the rest
  *
- * The kernel copies a range by one instruction, whose stores other processors may see in any order, but not those of two. So
- * the last word has to be a range of its own; this program has the system call that says so. The last case looks at the
- * memory itself, where that shows once in some thousand writes, on some processors.
+ * The kernel copies a range by one instruction, whose stores other processors may see in any order,
+ * but not those of two. So the last word has to be a range of its own; this program has the system
+ * call that says so. The last case looks at the memory itself, where that shows once in some
+ * thousand writes, on some processors.
  */
 #include <stdatomic.h>
 #include <stdio.h>

@@ -186,7 +186,10 @@ static void followed(void)
 	check(chdir(DEVICE "/ports/1") == 0 && access("state", R_OK) == 0 && chdir("/") == 0, "chdir");
 }
 
-/* A node is for looking at; who talks to it as if to a kernel is refused, and nothing gets lost. */
+/*
+ * A node is for looking at; a process that uses it like a kernel's is refused, and nothing gets
+ * lost.
+ */
 static void node_refuses(void)
 {
 	int fd = open(NODE, O_RDWR | O_CLOEXEC);

@@ -71,7 +71,7 @@ static int withdraw(const struct two *two, struct ibv_mr *mr)
 	return memcmp(before, owned, BYTES) == 0 ? 0 : 1;
 }
 
-/* Somebody reads there: stop before that. */
+/* Stops before a process reads there. */
 static void stop(int number)
 {
 	(void)number;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * placed.c - a write is placed once, its last byte last: who sees that byte has the message, and may overwrite it
+ * placed.c - a write is placed once, its last byte last: a process that sees that byte has the
+ * message, and may overwrite it
  *
- * A process posts writes to memory that its parent shares. That makes it take single steps: after each it looks,
- * answers as soon as the last byte is there, and lets it run to the end.
+ * A process posts writes to memory that its parent shares. The parent makes it take single steps:
+ * after each it looks, answers as soon as the last byte is there, and lets the process run to the
+ * end.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -51,8 +53,9 @@ static void write_all(uint8_t *memory)
 }
 
 /*
- * Let it go on by that request until it stops by itself, with SIGSTOP, or behind a single step, with SIGTRAP: which of
- * them. Other signals are passed on, as if nobody looked. 0: it does neither, or may not be looked at.
+ * Lets the writer go on by that request until it stops by itself, with SIGSTOP, or behind a single
+ * step, with SIGTRAP. Returns which of them; 0: it does neither, or may not be looked at. Other
+ * signals are passed on, as if no one looked.
  */
 static int go_on(pid_t writer, enum __ptrace_request request)
 {

@@ -3,7 +3,7 @@
  * read_list.c - softverbs_read_list: reads of a list are complete when the call returns, or none of
  * it counts
  *
- * The owner stands still in the first case, so nobody but the caller can have moved the bytes.
+ * The owner stands still in the first case, so only the caller can have moved the bytes.
  */
 #include <errno.h>
 #include <sys/mman.h>

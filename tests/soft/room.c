@@ -23,7 +23,10 @@ enum {
 	ALL = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
 };
 
-/* Queue pairs of each peer, and of who sends: the crowd is one to each peer, the others are connected to one of them. */
+/*
+ * Queue pairs of each peer, and of the sender: the crowd is one to each peer, the others are
+ * connected to one of them.
+ */
 enum { CROWDER, WAITER, OTHER, QPS };
 
 struct card {
@@ -87,7 +90,10 @@ static bool received(struct lab *lab, const uint32_t expected[QPS])
 	return ibv_poll_cq(lab->a.recv_cq, 1, &wc) == 0;
 }
 
-/* Is connected to, stops, and says by its exit status whether it has received what it is then told. */
+/*
+ * A peer: is connected to, stops, and says by its exit status whether it has received the right
+ * data.
+ */
 static int be_peer(int in, int out, const struct lab_options *options)
 {
 	struct card mine, theirs;
@@ -130,7 +136,7 @@ static bool start_peer(struct peer *peer, const struct lab_options *options)
 	return peer->child > 0;
 }
 
-/* ---- who sends ---- */
+/* ---- the sender ---- */
 
 /* The peers' queue pairs take requests of the ones that are theirs: for each peer its crowder, for both the rest. */
 static bool meet(struct bench *b, int i)
@@ -152,7 +158,7 @@ static int send_one(struct bench *b, struct ibv_qp *qp, uint64_t id, unsigned in
 	return lab_post(qp, &wr);
 }
 
-/* ---- who waits: connected, or one for datagrams ---- */
+/* ---- the waiting side: connected, or one for datagrams ---- */
 
 /* As it has been made, or reset. */
 static bool ready_for_datagrams(struct ibv_qp *qp)
@@ -324,7 +330,10 @@ static enum lab_verdict room__first_peer_is_forgotten(void)
 	return LAB_PASSED;
 }
 
-/* Who waits behind one that is destroyed gets its turn; what is made then, maybe in its place, waits for nothing. */
+/*
+ * A request that waits behind a destroyed one gets its turn; what is made then, maybe in its place,
+ * waits for nothing.
+ */
 static enum lab_verdict destroyed_among_others(enum ibv_qp_type type)
 {
 	struct ibv_qp *made;

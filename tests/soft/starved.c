@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A process without memory: what a device does on its own account is lost, but nobody waits for it.
+ * A process without memory: what a device does on its own account is lost, but no thread waits for
+ * it.
  */
 #include <stdlib.h>
 

@@ -204,7 +204,7 @@ static enum lab_verdict stopped__killed_fails_what_waits(void)
 	CHECK(is_killed(&b));
 	died_ms = now_ms();
 	CHECK(lab_wait(b.lab.a.send_cq).status == IBV_WC_RETRY_EXC_ERR && lab_state(b.qp[0]) == IBV_QPS_ERR);
-	/* The other one has asked for nothing, and is told all the same. */
+	/* The other one has asked for nothing, and gets the event all the same. */
 	CHECK(lab_event(&b.lab) == IBV_EVENT_QP_FATAL && lab_state(b.qp[1]) == IBV_QPS_ERR);
 	return now_ms() - died_ms <= SOON_MS ? LAB_PASSED : LAB_LATE;
 }
@@ -227,7 +227,7 @@ static enum lab_verdict stopped__queue_pair_goes_first(void)
 	return LAB_PASSED;
 }
 
-/* What a queue pair in SQD holds back has asked nobody for anything: it ends with the queue pair. */
+/* Requests that a queue pair in SQD holds back have not been sent: they end with the queue pair. */
 static enum lab_verdict stopped__killed_flushes_what_is_held_back(void)
 {
 	struct ibv_qp_attr sqd = { .qp_state = IBV_QPS_SQD };

@@ -191,7 +191,7 @@ static enum lab_verdict sync_req__the_peer_stops(void)
 	return caught ? LAB_PASSED : LAB_LATE;
 }
 
-/* Whoever is asked carries requests out, and tells that it does. */
+/* A process that is asked carries requests out, and says so. */
 static enum lab_verdict served__is_counted(void)
 {
 	softverbs_served_fn *served;

@@ -186,7 +186,7 @@ static void drain(void)
 	}
 }
 
-/* The victim, which has said who it is. */
+/* Starts the victim, which has sent its address. */
 static pid_t bear(struct card *theirs)
 {
 	struct card mine = card();
