@@ -158,7 +158,7 @@ static bool take(const char *name)
 	socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
 
 	memcpy(addr.sun_path + 1, name, strlen(name));
-	/* One that listens: whoever connects to it meets a stranger. */
+	/* One that listens: a process that connects to it meets a stranger. */
 	return sock >= 0 && bind(sock, (struct sockaddr *)&addr, length) == 0 && listen(sock, 16) == 0;
 }
 

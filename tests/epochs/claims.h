@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * claims.h - who may touch which bytes of whose memory
+ * claims.h - which rank may touch which bytes of which memory
  *
  * DESIGN NOTES
  *
- * The plan is one list of events, but ranks run apart: what stands later in the list may happen
- * earlier. A *claim* says that bytes of a rank's memory are being read or written from its event on
- * until an event of the memory's owner that puts an end to it: complete, fence or flush for memory
- * of the origin, wait or fence for the target. Writing takes that nobody claims the bytes, reading
- * that nobody claims them for writing. So the outcome does not depend on when things happen, and
- * the model may carry out every event at once.
+ * The plan is one list of events, but ranks run apart: a later event of the list may happen
+ * earlier. A *claim* says that bytes of a rank's memory are being read or written from its event
+ * on, until an event of the memory's owner ends it: complete, fence or flush for memory of the
+ * origin, wait or fence for the target. A rank may write bytes that no claim is on, and read bytes
+ * that no writing claim is on. So the outcome does not depend on when things happen, and the model
+ * may carry out every event at once.
  *
- * Memory that is exposed, through whatever window, may be reached by ranks that are ahead of the
- * list. A claim on it therefore outlives its end until no exposure epoch covers the bytes; so do
- * the owner's own stores.
+ * Ranks that are ahead of the list may reach memory that is exposed, through whatever window. A
+ * claim on it therefore outlives its end until no exposure epoch covers the bytes; so do the
+ * owner's own stores.
  *
- * Accumulates of one origin to the same elements take effect in program order (A15): they may follow
- * each other without a flush.
+ * Accumulates of one origin to the same elements take effect in program order (A15): they may
+ * follow each other without a flush.
  */
 #ifndef ORIEL_TESTS_EPOCHS_CLAIMS_H
 #define ORIEL_TESTS_EPOCHS_CLAIMS_H

@@ -3,8 +3,8 @@
  * elements.h - what accumulates have to compute: the test's own, written apart from the library's
  *
  * Values are small where sums and products of them could otherwise differ by how they are rounded.
- * long double and its kin are left out: what their unused bytes hold afterwards is nobody's promise. Of the
- * 128-bit types the real one stands for both.
+ * long double and its kin are left out: what their unused bytes hold afterwards is not defined. Of
+ * the 128-bit types the real one stands for both.
  */
 #ifndef ORIEL_TESTS_EPOCHS_ELEMENTS_H
 #define ORIEL_TESTS_EPOCHS_ELEMENTS_H

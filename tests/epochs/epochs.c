@@ -3,7 +3,7 @@
  * epochs.c - see epochs.h
  *
  * Every rank makes the whole plan and runs the whole model, and carries out its own events in
- * between. A difference is printed and does not change what the rank does next, so that nobody
+ * between. A difference is printed and does not change what the rank does next, so that no rank
  * hangs because of it.
  */
 #include "epochs.h"
@@ -119,7 +119,7 @@ static void compare(struct run *run, const char *what, int region, size_t from, 
 	difference(run, what, region, at, expected[at], got[at]);
 }
 
-/* All bytes of a range that nobody can be writing. */
+/* Compares all bytes of a range that no rank can be writing. */
 static void compare_stable(struct run *run, const char *what, const struct range *range)
 {
 	struct unstable *unstable = &run->unstable;
@@ -782,7 +782,10 @@ static void atomic_vector(struct run *run, const struct plan_atomic *atomic, siz
 		     "oriel_get_accumulatev");
 }
 
-/* The origin's elements are made anew by whoever needs them; these here live until the end of the phase. */
+/*
+ * The function that needs the origin's elements makes them anew; these here live until the end of
+ * the phase.
+ */
 static void atomic_operate(struct run *run, const struct plan_atomic *atomic, uint8_t *origin)
 {
 	const struct plan_part *part = &run->plan.win[run->event.win].part[atomic->target];
@@ -901,7 +904,7 @@ static void check_element(struct run *run, int element, const uint8_t *first, co
 	fflush(stdout);
 }
 
-/* Nobody is at the elements any more: check them, and store what the model knows. */
+/* No rank uses the elements any more: checks them, and stores what the model knows. */
 static void close_arena(struct run *run)
 {
 	const struct plan_arena *arena = &run->plan.win[run->event.win].arena[run->job->rank];

@@ -124,7 +124,7 @@ struct plan_win {
 	bool contended;                          /* its locks may have to wait for each other */
 	int phase_events;                        /* still to come */
 	uint64_t lock_all;                       /* bits of ranks inside it */
-	uint64_t lock_shared;                    /* bits of ranks that somebody has locked shared in this phase */
+	uint64_t lock_shared;                    /* bits of ranks that are locked shared in this phase */
 	uint64_t locked[PLAN_RANKS_MAX];         /* by origin, bits of targets */
 	int8_t owner[PLAN_RANKS_MAX]; /* by target: 1 + the only rank that locks it, exclusively, in this phase */
 };
@@ -357,8 +357,8 @@ bool plan_block_is_whole(const uint8_t block[PLAN_BLOCK_BYTES]);
 void event_print(const struct plan *plan, const struct event *event, char *text, size_t text_bytes);
 
 /*
- * Bytes of a range that the owner must not look at now, since somebody may be writing them: sorted
- * pieces in from[], to[], as offsets in the region; gives their number.
+ * Returns how many pieces of a range the owner must not read now, since another rank may be writing
+ * them: sorted, in from[], to[], as offsets in the region.
  */
 #define UNSTABLE_MAX (CLAIMS_MAX + 2 * PLAN_WINDOWS_MAX)
 struct unstable {

@@ -2,7 +2,7 @@
 /*
  * plan_acc.c - accumulates of one origin
  *
- * Nobody else touches the elements meanwhile, so that the order of the calls gives every result.
+ * No other rank touches the elements meanwhile, so that the order of the calls gives every result.
  * Elements that have just been accumulated to are often taken again, before a flush.
  */
 #include <string.h>
@@ -43,7 +43,7 @@ static void choose_kind(struct plan *plan, struct plan_op *op, const struct plan
 	op->family = (enum plan_family)(FAMILY_ACCUMULATE + (int)rng_below(rng, 4));
 	if (op->family == FAMILY_COMPARE_AND_SWAP && !elements_are_whole(op->type))
 		op->family = FAMILY_FETCH_AND_OP;
-	if (elements_are_padded(op->type)) /* whose results have bytes that nobody promises */
+	if (elements_are_padded(op->type)) /* whose results have bytes that are not defined */
 		op->family = FAMILY_ACCUMULATE;
 	fresh = !again || again->combine == ORIEL_NO_OP; /* which leaves whatever bytes there were */
 	op->combine = elements_some_op(rng, op->type, fresh, reads(op));

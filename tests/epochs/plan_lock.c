@@ -4,17 +4,17 @@
  *
  * DESIGN NOTES
  *
- * Between two barriers of the job the members of a window reach it by lock epochs only. As in a fence
- * epoch, nobody's bytes are touched by two ranks in a phase; the barriers order all else.
+ * Between two barriers of the job the members of a window access it by lock epochs only. As in a
+ * fence epoch, no bytes are touched by two ranks in a phase; the barriers order all else.
  *
- * In a *free* phase no lock ever has to wait: a target is locked shared by whoever likes, or
- * exclusively by always the same rank. Such locks stay open across everything else, several at a
- * time. In a *contended* phase anybody locks anything either way, but only for a *section*, in which
- * the rank waits for nobody else, so that it gives the lock back whatever the others do.
+ * In a *free* phase no lock ever has to wait: any ranks lock a target shared, or always the same
+ * rank locks it exclusively. Such locks stay open across everything else, several at a time.
  *
- * Each member may have a *block* in a contended phase: bytes that sections look at and, with the
- * exclusive lock, change in two steps. It is whole in every section, and at the end of the phase it
- * has been changed as often as there were exclusive sections.
+ * In a *contended* phase any rank locks any target either way, but only for a *section*, in which
+ * the rank waits for no other, so that it releases the lock whatever the others do. Each member may
+ * have a *block* in a contended phase: bytes that sections read and, with the exclusive lock,
+ * change in two steps. It is whole in every section, and at the end of the phase it has been
+ * changed as often as there were exclusive sections.
  */
 #include <string.h>
 

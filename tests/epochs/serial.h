@@ -2,10 +2,11 @@
 /*
  * serial.h - whether some order of atomic operations explains what was seen of an element
  *
- * An operation that saw the element as `from` has made it `to`: an edge from the one value to the other.
- * There is an order iff the edges can be drawn in one line from the first content to the last: at
- * every other value as many edges come in as go out, and all edges hang together. Two operations that
- * have seen the same value, where nobody has brought it back, are thereby found out.
+ * An operation that saw the element as `from` has made it `to`: an edge from the one value to the
+ * other. There is an order iff the edges can be drawn in one line from the first content to the
+ * last: at every other value as many edges come in as go out, and all edges hang together. Two
+ * operations that have seen the same value, which no operation has brought back, are thereby found
+ * out.
  */
 #ifndef ORIEL_TESTS_EPOCHS_SERIAL_H
 #define ORIEL_TESTS_EPOCHS_SERIAL_H

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 static int rank, ranks, failed;
-static double gotten; /* of all that has been got, for who compares it with another run */
+static double gotten; /* of all that has been got, to compare it with another run */
 
 #define EXPECT(condition)                                                            \
 	do {                                                                             \

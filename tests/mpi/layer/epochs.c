@@ -110,7 +110,7 @@ static void L1_shared(void)
 	MPI_Win_unlock(0, win);
 }
 
-/* A test does not wait: the origin begins when it is told that the test has been made. */
+/* A test does not wait: the origin begins when it learns that the test has been made. */
 static void P8_test_returns(void)
 {
 	int number = 70 + layer_rank, done = 1;

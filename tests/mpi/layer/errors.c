@@ -224,7 +224,7 @@ static void I5_kinds(void)
 	MPI_Win_free(&dynamic);
 }
 
-/* What a fence is told comes into force. */
+/* A fence's assertions come into force. */
 static void F4_no_epoch_follows(void)
 {
 	int number = 0;
@@ -266,7 +266,7 @@ static void I5_arguments(void)
 	EXPECT(class_of(MPI_Win_flush(layer_right(), win)) == MPI_ERR_RMA_SYNC);
 }
 
-/* What is wrong wherever it goes is told of MPI_PROC_NULL too, as both MPIs do. */
+/* An argument that is wrong for every target is an error for MPI_PROC_NULL too, as in both MPIs. */
 static void I5_to_nobody(void)
 {
 	const MPI_Datatype none = MPI_DATATYPE_NULL;

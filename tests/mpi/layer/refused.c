@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * refused.c - one rank has no handle for a window, or no descriptor: all of them leave it to the MPI, and nobody waits
+ * refused.c - one rank has no handle for a window, or no descriptor: all of them leave it to the
+ * MPI, and none waits
  *
- * It is preloaded behind the layer, too (refused.so): there it is what stands in the MPI's place, and makes no handle while
- * refused_fails is not 0.
+ * It is preloaded behind the layer, too (refused.so): there it takes the MPI's place, and makes no
+ * handle while refused_fails is not 0.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

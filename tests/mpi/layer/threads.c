@@ -129,7 +129,7 @@ int PMPI_Grequest_complete(MPI_Request done)
 	return next(done);
 }
 
-/* One that is completed by whoever tests, while the thread comes to wait for it. */
+/* A request that any thread completes by a test, while the thread comes to wait for it. */
 static void use_single_requests(const struct own_thread *thread)
 {
 	MPI_Request requests[2];

@@ -508,7 +508,9 @@ static int info_is(MPI_Win win, const char *key, const char *expected)
 	return found && strcmp(value, expected) == 0;
 }
 
-/* Memory of the program moves where that is asked for and possible, is as it was, and is told. */
+/*
+ * Memory of the program moves if that is requested and possible, stays as it was, and is reported.
+ */
 static void W10_memory_moves(void)
 {
 	const size_t bytes = 16 * 4096;
@@ -536,7 +538,7 @@ static void W10_memory_moves(void)
 	free(words);
 }
 
-/* What is in force is told, and can be changed. */
+/* The info in force is returned, and can be changed. */
 static void I2_info_changed(void)
 {
 	MPI_Info info;
@@ -556,7 +558,7 @@ static void I2_info_changed(void)
 	MPI_Win_free(&win);
 }
 
-/* What a program says of a window later is told from then on. */
+/* Info that a program sets later is returned from then on. */
 static void I2_info_told_as_said_last(void)
 {
 	static const char *const keys[] = { "no_locks", "same_size", "same_disp_unit" };

@@ -348,7 +348,7 @@ static void call_put(const struct memory *m, void *out, struct side from, int ta
 		MPI_Put(out, from.count, from.type, target, at, to.count, to.type, m->win);
 }
 
-/* Of what nobody changes an atomic read is as good. */
+/* An atomic read is as good for memory that no rank changes. */
 static void call_get(const struct memory *m, void *got, struct side to, int target, MPI_Aint at, struct side from)
 {
 	MPI_Request *request = some_request();
