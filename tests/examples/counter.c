@@ -71,7 +71,7 @@ static int wrong(const int64_t *word, int64_t all)
 	return word[TOTAL] != all || word[TICKETS] != all || word[LARGEST] != all - 1 || word[DOUBLED] != doubled;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	oriel_job *job;
 	oriel_group *world;
@@ -79,6 +79,7 @@ int main(void)
 	void *base;
 	int rank, rc = 0;
 
+	usage(argc, argv, "oriel-run -n 4 ./counter");
 	CHECK(oriel_init(NULL, &job));
 	rank = CHECK(oriel_rank(job));
 	CHECK(oriel_group_world(job, &world));

@@ -66,7 +66,7 @@ static double error(const struct rod *rod)
 	return worst;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct rod rod;
 	oriel_job *job;
@@ -74,6 +74,7 @@ int main(void)
 	void *memory;
 	double worst;
 
+	usage(argc, argv, "oriel-run -n 4 ./halo");
 	CHECK(oriel_init(NULL, &job));
 	rod.rank = CHECK(oriel_rank(job));
 	rod.size = CHECK(oriel_size(job));

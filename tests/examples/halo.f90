@@ -14,6 +14,10 @@ program halo
   real(c_double) :: worst
   integer :: i
 
+  if (command_argument_count() > 0) then
+    print '(a)', 'usage: oriel-run -n 4 ./halo_f'
+    stop
+  end if
   call check(oriel_init(c_null_ptr, job))
   rank = oriel_rank(job)
   ranks = oriel_size(job)

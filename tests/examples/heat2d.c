@@ -287,6 +287,8 @@ int main(int argc, char **argv)
 	oriel_job *job;
 	int rc;
 
+	if (argc > 1 && strcmp(argv[1], "--help") == 0)
+		return puts("usage: oriel-run -n P ./heat2d [N [STEPS]]"), 0;
 	if (oriel_init(NULL, &job))
 		return fail("oriel_init");
 	h.rank = oriel_rank(job);

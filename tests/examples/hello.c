@@ -2,7 +2,7 @@
 /* hello.c - every rank puts a greeting into the window of its right neighbour */
 #include "check.h"
 
-int main(void)
+int main(int argc, char **argv)
 {
 	char greeting[40], inbox[40] = "";
 	oriel_job *job;
@@ -10,6 +10,7 @@ int main(void)
 	oriel_win *win;
 	int rank, size;
 
+	usage(argc, argv, "oriel-run -n 4 ./hello");
 	CHECK(oriel_init(NULL, &job));
 	rank = CHECK(oriel_rank(job));
 	size = CHECK(oriel_size(job));

@@ -134,8 +134,12 @@ static void run(oriel_job *job)
 		std::cout << *total.begin() << " numbers in " << size * bins_of_rank << " bins\n";
 }
 
-int main()
+int main(int argc, char **)
 {
+	if (argc > 1) {
+		std::cout << "usage: oriel-run -n 4 ./histogram\n";
+		return 0;
+	}
 	try {
 		job job;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* ledger.c - locks: every rank moves money between two accounts of rank 0, which calls nothing for it; the sum stays */
-#include <oriel.h>
-#include <stdio.h>
+#include "check.h"
 
 #define MOVES 100
 
@@ -18,15 +17,17 @@ static int move_one(oriel_win *win, long amount)
 	       oriel_win_unlock(win, 0); /* write back: no other rank came between */
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	oriel_job *job;
 	oriel_group *world;
 	oriel_win *win;
 	void *base;
-	int rc = oriel_init(NULL, &job) || oriel_group_world(job, &world) ||
-	         oriel_win_allocate(2 * sizeof(long), 1, NULL, world, &base, &win);
+	int rc;
 
+	usage(argc, argv, "oriel-run -n 4 ./ledger");
+	rc = oriel_init(NULL, &job) || oriel_group_world(job, &world) ||
+	     oriel_win_allocate(2 * sizeof(long), 1, NULL, world, &base, &win);
 	for (int i = 0; rc == 0 && i < MOVES; i++)
 		rc = move_one(win, oriel_rank(job) + 1);
 	rc = rc || oriel_barrier(job) || oriel_win_lock(win, ORIEL_LOCK_SHARED, 0, 0) || oriel_win_unlock(win, 0);

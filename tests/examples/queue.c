@@ -52,7 +52,7 @@ static void work(oriel_win *win, int rank)
 	printf("rank %d did %d tasks\n", rank, tasks);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	oriel_job *job;
 	oriel_group *world;
@@ -60,6 +60,7 @@ int main(void)
 	void *base;
 	int rank;
 
+	usage(argc, argv, "oriel-run -n 4 ./queue");
 	CHECK(oriel_init(NULL, &job));
 	rank = CHECK(oriel_rank(job));
 	CHECK(oriel_group_world(job, &world));

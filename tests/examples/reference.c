@@ -6,8 +6,7 @@
  * gets the ints at 10 to 19 one by one, and completes. It must then hold -4 * (i + 10); rank 1
  * spins on test and must then find B[i] == i for i < 10.
  */
-#include <oriel.h>
-#include <stdio.h>
+#include "check.h"
 
 #define PUTS 10
 #define INTS 20
@@ -85,12 +84,13 @@ static int run(oriel_job *job, oriel_group *world)
 	return errors;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	oriel_job *job;
 	oriel_group *world;
 	int errors;
 
+	usage(argc, argv, "oriel-run -n 2 ./reference");
 	if (oriel_init(NULL, &job))
 		return fail("oriel_init");
 	if (oriel_size(job) != 2) {

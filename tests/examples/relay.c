@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* relay.c - signals: a message goes round the ring of ranks, each waits for it and passes it on; no other calls */
-#include <oriel.h>
-#include <stdio.h>
+#include "check.h"
 
 #define ROUNDS 100
 
@@ -12,17 +11,19 @@ static int pass_on(oriel_win *win, long *message, int to)
 	return oriel_put(win, message, sizeof(*message), to, 0) || oriel_signal(win, to, 0, 1, ORIEL_SIGNAL_ADD);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct oriel_hint one_signal[] = { { "signals", "1" }, { NULL, NULL } };
 	static long message; /* each rank's window */
 	oriel_job *job;
 	oriel_group *world;
 	oriel_win *win;
-	int rc = oriel_init(NULL, &job) || oriel_group_world(job, &world) ||
-	         oriel_win_create(&message, sizeof(message), 1, one_signal, world, &win) || oriel_win_lock_all(win, 0);
-	int to = rc ? 0 : (oriel_rank(job) + 1) % oriel_size(job);
+	int rc, to;
 
+	usage(argc, argv, "oriel-run -n 4 ./relay");
+	rc = oriel_init(NULL, &job) || oriel_group_world(job, &world) ||
+	     oriel_win_create(&message, sizeof(message), 1, one_signal, world, &win) || oriel_win_lock_all(win, 0);
+	to = rc ? 0 : (oriel_rank(job) + 1) % oriel_size(job);
 	if (rc == 0 && oriel_rank(job) == 0)
 		rc = pass_on(win, &message, to);
 	for (uint64_t round = 1; rc == 0 && round <= ROUNDS; round++) {

@@ -45,7 +45,7 @@ static int64_t consume(oriel_win *win, const struct block *slots)
 	return sum;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct oriel_hint one_signal[] = { { "signals", "1" }, { NULL, NULL } };
 	oriel_job *job;
@@ -55,6 +55,7 @@ int main(void)
 	int64_t sum = 0;
 	int rank;
 
+	usage(argc, argv, "oriel-run -n 2 ./stream");
 	CHECK(oriel_init(NULL, &job));
 	rank = CHECK(oriel_rank(job));
 	if (CHECK(oriel_size(job)) < 2)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* tally.c - accumulates: ranks take numbers from a common counter, and count them by their last digit at rank 0 */
-#include <oriel.h>
-#include <stdio.h>
+#include "check.h"
 
 #define NUMBERS 1000
 #define DIGITS 10 /* behind the counter */
@@ -19,17 +18,18 @@ static int count_some(oriel_win *win)
 	return rc || oriel_win_unlock_all(win);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	oriel_job *job;
 	oriel_group *world;
 	oriel_win *win;
 	void *base;
-	int rc = oriel_init(NULL, &job) || oriel_group_world(job, &world) ||
-	         oriel_win_allocate((1 + DIGITS) * sizeof(int64_t), sizeof(int64_t), NULL, world, &base, &win) ||
-	         count_some(win) || oriel_barrier(job) || oriel_win_sync(win),
-		wrong = 0;
+	int rc, wrong = 0;
 
+	usage(argc, argv, "oriel-run -n 4 ./tally");
+	rc = oriel_init(NULL, &job) || oriel_group_world(job, &world) ||
+	     oriel_win_allocate((1 + DIGITS) * sizeof(int64_t), sizeof(int64_t), NULL, world, &base, &win) ||
+	     count_some(win) || oriel_barrier(job) || oriel_win_sync(win);
 	for (int digit = 0; rc == 0 && oriel_rank(job) == 0 && digit < DIGITS; digit++)
 		wrong += ((const int64_t *)base)[1 + digit] != NUMBERS / DIGITS;
 	if (rc == 0 && oriel_rank(job) == 0)

@@ -71,6 +71,7 @@ int main(int argc, char **argv)
 	double sums[2], totals[2];
 	oriel_job *job;
 
+	usage(argc, argv, "mpirun -n 2 ./with_mpi");
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);

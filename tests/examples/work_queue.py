@@ -6,6 +6,7 @@ usage: mpirun -n 4 oriel-mpi --mpi=openmpi python3 work_queue.py
 Without oriel-mpi the MPI itself carries out the one-sided calls; the program stays the same.
 """
 
+import sys
 from array import array
 
 from mpi4py import MPI
@@ -28,6 +29,9 @@ def take_task(window):
 
 
 def main():
+    if len(sys.argv) > 1:
+        print(__doc__)
+        return
     world = MPI.COMM_WORLD
     rank = world.Get_rank()
     size = MPI.INT64_T.Get_size()
