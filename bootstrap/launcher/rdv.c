@@ -259,29 +259,34 @@ void rdv_ended(struct rdv *rdv, int rank, bool failed, const char *text)
 
 /* Messages. */
 
-static int get(struct rdv *rdv, int asker, const struct proto_msg *msg)
+static enum rdv_result get(struct rdv *rdv, int asker, const struct proto_msg *msg)
 {
 	if (msg->rank >= (uint32_t)rdv->size)
-		return -1;
-	return kvs_get(rdv->kvs, asker, (int)msg->rank, msg->key);
+		return RDV_NONSENSE;
+	return kvs_get(rdv->kvs, asker, (int)msg->rank, msg->key) == 0 ? RDV_HANDLED : RDV_FULL;
 }
 
-int rdv_message(struct rdv *rdv, int rank, const struct proto_msg *msg)
+static enum rdv_result put(struct rdv *rdv, int rank, const struct proto_msg *msg)
+{
+	return kvs_put(rdv->kvs, rank, msg->key, msg->value, msg->value_size) == 0 ? RDV_HANDLED : RDV_FULL;
+}
+
+enum rdv_result rdv_message(struct rdv *rdv, int rank, const struct proto_msg *msg)
 {
 	if (rdv->ranks[rank].state != RDV_INSIDE)
-		return -1;
+		return RDV_NONSENSE;
 	switch (msg->type) {
 	case PROTO_PUT:
-		return kvs_put(rdv->kvs, rank, msg->key, msg->value, msg->value_size);
+		return put(rdv, rank, msg);
 	case PROTO_GET:
 		return get(rdv, rank, msg);
 	case PROTO_LEAVE:
 		leave(rdv, rank);
-		return 0;
+		return RDV_HANDLED;
 	case PROTO_ABORT:
 		rdv->events->abort(rdv->events_arg, rank, (int)msg->status, msg->text);
-		return 0;
+		return RDV_HANDLED;
 	default:
-		return -1;
+		return RDV_NONSENSE;
 	}
 }

@@ -39,11 +39,17 @@ void rdv_destroy(struct rdv *rdv);
 /* Handles a rank that has proven itself and asks to join. */
 enum rdv_answer rdv_join(struct rdv *rdv, int rank, const char **why);
 
+enum rdv_result {
+	RDV_HANDLED,
+	RDV_NONSENSE, /* no rank may send it */
+	RDV_FULL,     /* the key-value store is at a bound, or without memory */
+};
+
 /*
- * Handles a message of a rank that has joined. Returns 0, or -1 if no rank may send it
- * or the store takes no more; its connection is to be closed.
+ * Handles a message of a rank that has joined. Unless it returns RDV_HANDLED, the rank's connection
+ * is to be closed.
  */
-int rdv_message(struct rdv *rdv, int rank, const struct proto_msg *msg);
+enum rdv_result rdv_message(struct rdv *rdv, int rank, const struct proto_msg *msg);
 
 /* Returns whether the rank has joined, and neither left nor ended. */
 bool rdv_is_inside(const struct rdv *rdv, int rank);

@@ -378,14 +378,22 @@ static int handle_proof(struct client *client, const struct proto_msg *msg)
 static int handle_message(struct client *client, const struct proto_msg *msg)
 {
 	struct server *server = client->server;
+	enum rdv_result result = RDV_NONSENSE;
 	int rank = client->rank;
 
 	if (client->state == CLIENT_UNPROVEN)
 		return handle_proof(client, msg);
-	if (client->state == CLIENT_JOINED && rdv_message(server->rdv, rank, msg) == 0)
+	if (client->state == CLIENT_JOINED)
+		result = rdv_message(server->rdv, rank, msg);
+	if (result == RDV_HANDLED)
 		return 0;
-	say("rank %d sent a message that makes no sense (type %d); its connection is closed", rank, (int)msg->type);
-	end_client(client, "a message that makes no sense");
+	if (result == RDV_FULL)
+		say("rank %d can put or get no more: a rank has at most %d keys and %d unanswered gets, and memory may be "
+		    "short; its connection is closed",
+		    rank, KVS_KEYS_PER_RANK_MAX, KVS_WAITS_PER_RANK_MAX);
+	else
+		say("rank %d sent a message that makes no sense (type %d); its connection is closed", rank, (int)msg->type);
+	end_client(client, "a message that the launcher does not take");
 	return -1;
 }
 

@@ -91,7 +91,7 @@ static void join_all(void)
 	expect_log("0+;1+;2+;");
 }
 
-static int send_type(int rank, enum proto_type type)
+static enum rdv_result send_type(int rank, enum proto_type type)
 {
 	const struct proto_msg msg = { .type = type };
 
@@ -111,7 +111,7 @@ static void put(int rank, const char *value)
 	CU_ASSERT_EQUAL(rdv_message(rdv, rank, &msg), 0);
 }
 
-static int get(int asker, unsigned rank)
+static enum rdv_result get(int asker, unsigned rank)
 {
 	const struct proto_msg msg = { .type = PROTO_GET, .rank = rank, .key = "k" };
 
@@ -228,8 +228,8 @@ static void leave__makes_further_messages_nonsense(void)
 	create();
 	join_all();
 	leave(1);
-	CU_ASSERT_EQUAL(send_type(1, PROTO_LEAVE), -1);
-	CU_ASSERT_EQUAL(get(1, 0), -1);
+	CU_ASSERT_EQUAL(send_type(1, PROTO_LEAVE), RDV_NONSENSE);
+	CU_ASSERT_EQUAL(get(1, 0), RDV_NONSENSE);
 	destroy();
 }
 
@@ -295,8 +295,8 @@ static void message__of_the_launcher_is_nonsense(void)
 	join_all();
 	for (type = PROTO_CHALLENGE; type < PROTO_TYPES; type++)
 		if (type < PROTO_PUT || type == PROTO_VALUE || type == PROTO_DIED)
-			CU_ASSERT_EQUAL(send_type(0, (enum proto_type)type), -1);
-	CU_ASSERT_EQUAL(get(0, SIZE), -1);
+			CU_ASSERT_EQUAL(send_type(0, (enum proto_type)type), RDV_NONSENSE);
+	CU_ASSERT_EQUAL(get(0, SIZE), RDV_NONSENSE);
 	expect_log("");
 	destroy();
 }
