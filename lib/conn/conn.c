@@ -12,9 +12,9 @@
  * Passive side: a request is checked (handshake.h) and answered. The connection is CONN_ACCEPTED
  * until rdma_cm reports ESTABLISHED, or the peer has written its attempt number into area->up. The
  * peer writes it once its own side is established: rdma_cm's message can be lost, and is repeated
- * only after seconds. The passive side does not give up before the deadline: a peer that is not
- * scheduled for long would be established with a queue pair that no longer exists. A peer that has
- * given up sends a newer request.
+ * only after seconds. The passive side does not give up before the deadline: a peer that gets no
+ * processor for long would otherwise become established with a queue pair that no longer exists. A
+ * peer that has given up sends a newer request.
  *
  * Both sides at once: the lower rank's request wins. The lower rank rejects the other's while its
  * own is in progress. The higher rank drops its own when the lower's arrives, or, rejected, enters
@@ -103,10 +103,7 @@ struct conn {
 	struct endpoint endpoint; /* the peer's */
 	const char *address;      /* the address in use; NULL until the endpoint is known */
 	struct sockaddr_storage addr;
-	/*
-	 * Since when attempts have failed for a shortage, or when that was last reported; 0: they have
-	 * not.
-	 */
+	/* When a shortage began, or was last reported; 0: there has been none. */
 	uint64_t short_ns;
 	bool refused;               /* the last attempt, by the peer */
 	char last[LAST_TEXT_BYTES]; /* how the last attempt ended */

@@ -31,24 +31,25 @@
  * it had held the lock, and draws another ticket. It then waits twice as long, so that long holds
  * delay it for a bounded time.
  *
- * Torn readings. serving has its complement. A torn `next` is too low only where a carry came
- * between, and then its lowest byte is small: such a value (LOCK_LOW_TICKETS) counts when a second
- * reading agrees. Of a state only the lowest byte counts. The table of members can grow: each
- * segment says whether there is another, and a member writes its word only after its segment is
- * linked. The count of orphans can be older than the members: readers that died leave GONE, and one
- * more GONE makes the writer read the header again.
+ * Torn readings. serving has its complement. A torn `next` is too low only if a carry falls between
+ * the bytes that were read before and after it, and then its lowest byte is small. Such a value
+ * (LOCK_LOW_TICKETS) counts when a second reading agrees. Of a state only the lowest byte counts.
+ * The table of members can grow: each segment says whether there is another, and a member writes
+ * its word only after its segment is linked. The count of orphans can be older than the members:
+ * readers that died leave GONE, and one more GONE makes the writer read the header again.
  *
  * A device may place a word twice (places_twice). If the served rank has passed the lock on in
- * between, serving would go back for ever. So there the next rank waits before it enters, and the
- * target waits before it passes a dead rank's ticket on, until the earlier holder has placed ABSENT
- * behind serving. That holder is a rank at TICKET with an earlier ticket; one that holds the lock
- * at INTENT announces that it leaves (LOCK_LEAVES) before it places serving. An examined word of a
- * dead rank loses the mark, and no write follows.
+ * between, the second placement would set serving back for good. So on such a device the next rank
+ * waits before it enters, and the target waits before it passes a dead rank's ticket on, until the
+ * earlier holder has placed ABSENT behind serving. That holder is a rank at TICKET with an earlier
+ * ticket; one that holds the lock at INTENT announces that it leaves (LOCK_LEAVES) before it places
+ * serving. An examined word of a dead rank loses the mark, and no write follows.
  *
  * Polling. A waiting rank reads at intervals: after half the time that the holders before it need,
  * estimated from recent holds and from the present one; the first in the queue reads without pause.
- * So each reads a few times, however many wait. The whole of that time would be too long: the polls
- * would set the pace, and the estimate would take it for the length of holds.
+ * So each reads a few times, however many wait. To wait the whole of that time would be too long:
+ * the polls would set the pace of the hand-over, and the estimate would take that pace for the
+ * length of holds.
  */
 #include "win/lock_words.h"
 

@@ -28,7 +28,7 @@
 #include "soft/state/shm.h"
 
 enum {
-	RING_UNTRIED = 64, /* small writes by ring without a try; the memory may be mapped later */
+	RING_UNTRIED = 64, /* small writes that go by ring without a try, after one that had to */
 };
 
 struct target {
