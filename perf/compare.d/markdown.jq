@@ -62,16 +62,16 @@ def front_soft:
   | def oriel($id; $size): cell($all; $id; "oriel"; $size).median | number;
     def other($id; $size): best($all; $id; $size) | "\(.median | number) (\(.side | named))";
   "On softverbs, an epoch with one put of 8 bytes takes \(oriel("put_lat.allocate.pscw"; 8)) µs in allocated memory and"
-  + " \(oriel("put_lat.create.pscw"; 8)) in created, the best other library"
+  + " \(oriel("put_lat.create.pscw"; 8)) in created memory; with the best other library it takes"
   + " \(other("put_lat.allocate.pscw"; 8)) and \(other("put_lat.create.pscw"; 8)).",
   "Epochs of 64 puts of 64 KiB move \(oriel("put_bw.allocate.pscw"; 65536)) MB/s in allocated memory and"
-  + " \(oriel("put_bw.create.pscw"; 65536)) in created, the best other library"
+  + " \(oriel("put_bw.create.pscw"; 65536)) in created memory, those of the best other library"
   + " \(other("put_bw.allocate.pscw"; 65536)) and \(other("put_bw.create.pscw"; 65536)).";
 
 # One sentence: how far from bare verbs.
 def front_rdma:
   first(.rows[] | select(.figure == "put ping-pong" and .size_bytes == 8)) as $put
-  | "Over SoftRoCE, a put of 8 bytes there and one back take \($put.ratio | ratio) times as long as on bare verbs.";
+  | "Over SoftRoCE, a put of 8 bytes and one back take \($put.ratio | ratio) times as long as on bare verbs.";
 
 # What one operation takes, of a rate too, which is one of MB (2^20 bytes) a second.
 def microseconds: if .at_most then .median else .size_bytes / (.median * 1.048576) end;
