@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* test_rdv.c - bootstrap/launcher/rdv.c */
 #include "launcher/rdv.h"
+#include "launcher/kvs.h"
 #include "suites.h"
 
 #include <CUnit/CUnit.h>
@@ -301,6 +302,21 @@ static void message__of_the_launcher_is_nonsense(void)
 	destroy();
 }
 
+static void message__beyond_a_bound_of_the_store(void)
+{
+	struct proto_msg msg = { .type = PROTO_GET, .rank = 1 };
+
+	create();
+	join_all();
+	for (int i = 0; i < KVS_KEYS_PER_RANK_MAX; i++) {
+		snprintf(msg.key, sizeof(msg.key), "k%d", i);
+		CU_ASSERT_EQUAL(rdv_message(rdv, 0, &msg), RDV_HANDLED);
+	}
+	snprintf(msg.key, sizeof(msg.key), "more");
+	CU_ASSERT_EQUAL(rdv_message(rdv, 0, &msg), RDV_FULL);
+	destroy();
+}
+
 void suite_rdv(void)
 {
 	CU_pSuite suite = CU_add_suite("rdv", NULL, NULL);
@@ -320,4 +336,5 @@ void suite_rdv(void)
 	CU_ADD_TEST(suite, may_end__unless_inside_or_dead);
 	CU_ADD_TEST(suite, message__abort_is_passed_on);
 	CU_ADD_TEST(suite, message__of_the_launcher_is_nonsense);
+	CU_ADD_TEST(suite, message__beyond_a_bound_of_the_store);
 }
