@@ -52,10 +52,10 @@ const char *options_usage(void)
 		   "  --device NAME    the RDMA device the ranks use (ORIEL_DEVICE); soft: softverbs, a device made of\n"
 		   "                   shared memory; auto: what the machine has, else soft (default). A program of another\n"
 		   "                   library gets softverbs by oriel-soft: oriel-run -n N oriel-soft PROGRAM\n"
-		   "  --addr A,B,...   the local addresses the ranks use (ORIEL_ADDR), dealt out in turn\n"
+		   "  --addr A,B,...   the local addresses the ranks use (ORIEL_ADDR), assigned in turn\n"
 		   "  --hosts A,B,...  starts nothing, and prints what to type instead\n"
 		   "  -x VAR=VALUE     set a variable in the ranks' environment; may be repeated\n"
-		   "  -v, --verbose    tell what the launcher does, and each rank its devices and how it reaches the others\n"
+		   "  -v, --verbose    print what the launcher does; each rank prints its devices and how it reaches the others\n"
 		   "                   (ORIEL_VERBOSE=1)\n"
 		   "  -h, --help       print this\n"
 		   "  --version        print the version\n"
@@ -68,8 +68,8 @@ const char *options_usage(void)
 		   "\n"
 		   "Exit status: 0 if every rank succeeded; that of the first rank that failed, 128 + N for signal N;\n"
 		   "what a rank gave to oriel_abort; 124 after --timeout; 126 or 127 if PROGRAM cannot be started;\n"
-		   "2 for a wrong command line; 141 if nobody reads the output any more; 1 for output that cannot be written, a rank\n"
-		   "that ended without oriel_finalize, or trouble of the launcher.\n";
+		   "2 for a wrong command line; 141 if no process reads the output any more; 1 for output that cannot be written, a\n"
+		   "rank that ended without oriel_finalize, or trouble of the launcher.\n";
 }
 
 static enum options_verdict wrong(struct options *options, const char *format, ...)
