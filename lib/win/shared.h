@@ -6,9 +6,9 @@
  *
  * A gathering first exchanges where the members run and how much they want; all compute the same
  * layout, or the same error. The first member makes one memory file (memory_file.h), and a barrier
- * passes its name to the others, who open it (sharing.h). Each registers its own part. From then on
- * the window is like any other, with a device too; its members also have addresses for each other's
- * parts.
+ * passes its name to the others, which open it (sharing.h). Each registers its own part. From then
+ * on the window is like any other, with a device too; its members also have addresses for each
+ * other's parts.
  */
 #ifndef ORIEL_SHARED_H
 #define ORIEL_SHARED_H

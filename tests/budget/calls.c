@@ -2,9 +2,9 @@
 /*
  * calls.c - how many system calls a command takes, with all processes and threads that it starts
  *
- * The command runs traced (ptrace). Not counted are calls of those who wait or wake each other: how often they
- * do depends on how busy the machine is. Told with two numbers: "calls 6120 membarrier 340". Ends as the command
- * does.
+ * The command runs traced (ptrace). Not counted are calls of those who wait or wake each other: how
+ * often they do depends on how busy the machine is. Printed with two numbers: "calls 6120
+ * membarrier 340". Ends as the command does.
  *
  * usage: budget-calls COMMAND [ARGUMENTS]
  */

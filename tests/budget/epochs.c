@@ -2,11 +2,12 @@
 /*
  * epochs.c - how many instructions calls take where nothing has to be waited for
  *
- * Two ranks share an allocated window. In a turn rank 1 posts, rank 0 starts, puts 8 bytes, changes single
- * elements and a vector and completes, rank 1 waits; the same again with nothing in the epoch; then rank 0 puts and flushes in
- * lock_all, with nothing outstanding, and locks rank 1 in both ways. Between the steps both meet in a barrier, so that
- * no call waits for the other side. Each call is counted by single steps (bench/steps.h), as it really runs, and told
- * with the fewest that a turn has needed: "oriel_put 55".
+ * Two ranks share an allocated window. In a turn rank 1 posts, rank 0 starts, puts 8 bytes, changes
+ * single elements and a vector and completes, rank 1 waits; the same again with nothing in the
+ * epoch; then rank 0 puts and flushes in lock_all, with nothing outstanding, and locks rank 1 in
+ * both ways. Between the steps both meet in a barrier, so that no call waits for the other side.
+ * Each call is counted by single steps (bench/steps.h), as it really runs, and printed with the
+ * fewest that a turn has needed: "oriel_put 55".
  *
  * usage: oriel-run -n 2 budget-epochs
  */

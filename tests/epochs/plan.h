@@ -9,10 +9,10 @@
  * targets, wait for the completes of its origins; a collective call is one event of all its ranks),
  * so no order of the real happenings can end in a deadlock.
  *
- * Events of one window's *rounds* (a directed graph of who accesses whom, each rank with an access
- * epoch, an exposure epoch, both or none) are dealt out at random among those that are possible:
- * posts come long before starts or after them and their operations; a rank is rounds ahead of
- * another; epochs on several windows are open at once.
+ * Events of one window's *rounds* (a directed graph of origins and targets, each rank with an
+ * access epoch, an exposure epoch, both or none) are dealt out at random among those that are
+ * possible: posts come long before starts or after them and their operations; a rank is rounds
+ * ahead of another; epochs on several windows are open at once.
  *
  * Which memory an operation may touch: claims.h.
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * fault_kill.c - rule E6, and W7 with a dead member: a rank is killed inside a call, and all others
- * are told
+ * get the error
  *
  *   oriel-run -n 4 fault_kill WHERE     WHERE is a name of the table below; fault_kill --list
  *

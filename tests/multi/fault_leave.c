@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * fault_leave.c - rules E6 and W7 together: whatever a rank is in when others die or leave, it is
- * told, gets its window freed, and can leave
+ * fault_leave.c - rules E6 and W7 together: whatever a rank is in when others die or leave, it gets
+ * the error and its window freed, and can leave
  *
  *   oriel-run -n 4 fault_leave WHAT     WHAT is a name of the table below (fault_leave --list), or random-SEED
  *
- * The last rank is the victim. Survivors that have been told leave the window at once, and others
- * wait for them: a rank that has gone in good health must be found out like a dead one. In
+ * The last rank is the victim. Survivors that have got the error leave the window at once, and
+ * others wait for them: a rank that has gone in good health must be found out like a dead one. In
  * random-SEED all ranks make epochs of random groups until the victim dies somewhere in the middle,
  * and each survivor does what the seed says: leaves with its epochs open, or closes them first. No
- * call may take longer than 5 s once the victim is dead. Each survivor
- * prints "told RANK MILLISECONDS", the time of its longest call.
+ * call may take longer than 5 s once the victim is dead. Each survivor prints "told RANK
+ * MILLISECONDS", the time of its longest call.
  */
 #include "multi.h"
 

@@ -16,9 +16,10 @@
  * cause: the slabs of rank 0 that are mapped here are read-only, but for the one instruction that a trap
  * behind it ends. (x86-64; elsewhere mapped words have no steps.)
  *
- * The victim says whether it dies as a holder, going by the words it has written. The others then take the
- * lock exclusively, within 5 s: the first of them is told of an orphan, and no other; or nobody is, if the
- * victim was none. The board is not used by a rank that may die in it: its words are stores.
+ * The victim says whether it dies as a holder, going by the words it has written. The others then
+ * take the lock exclusively, within 5 s: the first of them gets the orphan reported, and no other
+ * does; if the victim was no holder, none does. The board is not used by a rank that may die in it:
+ * its words are stores.
  */
 #include "multi.h"
 

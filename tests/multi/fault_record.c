@@ -7,9 +7,9 @@
  *
  * All send to the private memory of ranks 0 and 1, and to one victim each. An active message
  * changes COUNT elements by the same: where they differ, one was applied in part; an element has
- * two halves that are alike. The survivors find that whole, lose none of their own, and are told of
- * dead targets within 5 s. Each prints "told RANK". The board is not used by a rank that may die in
- * it.
+ * two halves that are alike. The survivors find that whole, lose none of their own, and get the
+ * errors of dead targets within 5 s. Each prints "told RANK". The board is not used by a rank that
+ * may die in it.
  */
 #include "multi.h"
 

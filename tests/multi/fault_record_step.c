@@ -14,8 +14,8 @@
  *
  * The victim says how many active messages it has finished, by their stamps, and whether it has
  * sent its signal. Rank 0 has applied just these active messages, each whole, and takes that
- * signal, with all data before it, and no other. Then every survivor is told of the death, once by
- * oriel_signal_wait and by each operation on the victim. Meanwhile, and afterwards, what the
+ * signal, with all data before it, and no other. Then oriel_signal_wait reports the death to every
+ * survivor, once, and so does each operation on the victim. Meanwhile, and afterwards, what the
  * survivors send each other is applied, and none of it is lost. How long an answer takes decides
  * whether more than one active message is in it: so its list may have some requests more or less.
  */

@@ -2,13 +2,14 @@
 /*
  * multi_origin.c - origin memory that is mapped anew between its epochs: rule D2, hostile
  *
- * Rank 0 puts from and gets to an origin that it changes as soon as the call that frees it has returned: it
- * unmaps it and maps other memory there, by munmap and mmap, MAP_FIXED, MADV_DONTNEED, mremap, or free and malloc, and
- * scribbles on that. Or it leaves it for some epochs, so that what is kept of memory that stays is used when that ends,
- * and now and then a forked child has the same pages meanwhile. All the time another thread maps, moves and unmaps
- * buffers of its own, which the kernel puts where the origin has just been. Whoever keeps anything about an origin for
- * longer than its epoch, a registration or a mapping, moves a stale byte, and is caught: rank 1 compares all that has
- * arrived, and rank 0 what it has got.
+ * Rank 0 puts from and gets to an origin that it changes as soon as the call that frees it has
+ * returned: it unmaps it and maps other memory there, by munmap and mmap, MAP_FIXED, MADV_DONTNEED,
+ * mremap, or free and malloc, and scribbles on that. Or it leaves it for some epochs, so that what
+ * is kept of memory that stays is used when that ends, and now and then a forked child has the same
+ * pages meanwhile. All the time another thread maps, moves and unmaps buffers of its own, which the
+ * kernel puts where the origin has just been. A library that keeps anything about an origin for
+ * longer than its epoch, a registration or a mapping, moves a stale byte, and is caught: rank 1
+ * compares all that has arrived, and rank 0 what it has got.
  *
  * MULTI_D2_ROUNDS is how many epochs there are (4000, and to cards 500).
  */

@@ -3,12 +3,12 @@
  * order.c - the words of lib/soft/state/shm.h and lib/base/order.h between threads, for
  * ThreadSanitizer
  *
- * Each case is a small protocol of the library's own helpers, included here as they are: plain memory
- * that one thread writes and another reads, with nothing between them but the helper's word. Whoever
- * weakens the order of a helper makes that a race, which ThreadSanitizer reports however the threads
- * happen to run; tests/order/run does so with one after the other and wants to see it. Not so fences,
- * which ThreadSanitizer does not follow: what rests on them (shm_busy_enter, shm_mr_withdraw) is here
- * with its fences on, and is correct, but is not seen to need them.
+ * Each case is a small protocol of the library's own helpers, included here as they are: plain
+ * memory that one thread writes and another reads, with nothing between them but the helper's word.
+ * Weakening the order of a helper makes that a race, which ThreadSanitizer reports however the
+ * threads happen to run; tests/order/run does so with one after the other and wants to see it. Not
+ * so fences, which ThreadSanitizer does not follow: what rests on them (shm_busy_enter,
+ * shm_mr_withdraw) is here with its fences on, and is correct, but is not seen to need them.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -51,7 +51,7 @@ enum {
 
 #define SHM_MAGIC 0x736f667476657262ULL
 
-/* shm_qp.gate: one word says whether a peer may use the queue pair, and who the peer is. */
+/* shm_qp.gate: one word says whether a peer may use the queue pair, and which peer that is. */
 #define SHM_GATE_QPN 0x00ffffffu   /* number of the one queue pair it is connected to */
 #define SHM_GATE_WRITE 0x01000000u /* remote writes are enabled */
 #define SHM_GATE_READ 0x02000000u

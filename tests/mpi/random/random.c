@@ -4,13 +4,15 @@
  *
  * DESIGN NOTES
  *
- * All ranks draw the program from one generator; what a rank does itself, and with which datatypes, it draws from another that
- * depends on the rank too. Each window's memory has four areas at each member: SLOTS, a part for each origin, which alone puts
- * there; SUMS, where all accumulate by one operation on one type, whose order does not matter; SOURCE, which nobody changes during the
- * epoch, to get from; and WORDS, one for each origin, for fetch_and_op and compare_and_swap, whose results then are determined too.
- * At the end of each epoch every rank prints a sum of all bytes of its window and of what it has got, and makes all of them
- * anew: what goes wrong in an epoch is in its line, and in no other. What this is compared with is the output of other runs: with
- * another MPI, or without oriel-mpi.
+ * All ranks draw the program from one generator; what a rank does itself, and with which datatypes,
+ * it draws from another that depends on the rank too. Each window's memory has four areas at each
+ * member: SLOTS, a part for each origin, which alone puts there; SUMS, where all accumulate by one
+ * operation on one type, whose order does not matter; SOURCE, which no rank changes during the
+ * epoch, to get from; and WORDS, one for each origin, for fetch_and_op and compare_and_swap, whose
+ * results then are determined too. At the end of each epoch every rank prints a sum of all bytes of
+ * its window and of what it has got, and makes all of them anew: what goes wrong in an epoch is in
+ * its line, and in no other. What this is compared with is the output of other runs: with another
+ * MPI, or without oriel-mpi.
  */
 #include <mpi.h>
 #include <stdint.h>
