@@ -78,7 +78,7 @@ enum oriel_error {
 	ORIEL_OK = 0,
 	ORIEL_ERR_ARG = -2,        /* a wrong argument: a null pointer, a size, an unknown assertion */
 	ORIEL_ERR_HANDLE = -3,     /* a handle is null, freed, or of another kind */
-	ORIEL_ERR_RANK = -4,       /* a rank is out of range, or stands in a group twice */
+	ORIEL_ERR_RANK = -4,       /* a rank is out of range, or is in a group twice */
 	ORIEL_ERR_RANGE = -5,      /* an operation would touch a byte outside the target's window */
 	ORIEL_ERR_ACCESS = -6,     /* a put to read-only window memory */
 	ORIEL_ERR_SYNC = -7,       /* the call is not legal in the window's present epochs */
@@ -299,7 +299,7 @@ enum oriel_op {
 struct oriel_usage {
 	size_t struct_bytes;     /* sizeof(struct oriel_usage), set by the program before the call */
 	size_t ranks;            /* ranks in the job */
-	size_t peers;            /* ranks this one talks to, or has talked to */
+	size_t peers;            /* ranks that this one is or was connected to */
 	size_t windows;          /* windows that are open */
 	size_t links;            /* (window, peer) pairs in use */
 	size_t base_bytes;       /* fixed part: device, directory root, service thread's tables */
@@ -357,10 +357,10 @@ int oriel_init(const struct oriel_options *options, oriel_job **job);
 /**
  * oriel_finalize - leave the job
  *
- * Waits until the work requests of this rank are complete and until every living rank that it has
- * talked to has called oriel_finalize. Then closes connections, ends the service thread and
- * releases everything. It is no barrier: ranks that have not talked to each other do not wait for
- * each other.
+ * Waits until the work requests of this rank are complete and until every living rank that is or
+ * was connected to it has called oriel_finalize. Then closes connections, ends the service thread
+ * and releases everything. It is no barrier: ranks that were never connected do not wait for each
+ * other.
  *
  * Every window must have been freed before, and every oriel_mem deregistered. Groups of the job are
  * invalid afterwards.
@@ -1334,9 +1334,9 @@ int oriel_getv(oriel_win *win, const struct oriel_origin_piece origin[], int ori
  * process is stopped (SIGSTOP, a debugger) in the middle of a page, others cannot update elements
  * there until it continues or ends. Up to seven integers of 8 bytes are updated by atomic
  * instructions instead, which are fastest if many ranks increment one counter; a stopped process
- * does not block these. A vector of 8 or more that changes such integers ends that: updates use the
- * lock from then on, in all pages (4 KiB) of the target whose addresses equal its own modulo 128
- * KiB, until the target makes a window of memory that peers cannot map.
+ * does not block these. Once a vector of 8 or more has changed such integers, updates in its pages,
+ * and in the pages of the target that share a lock with them, use that lock, until the target makes
+ * a window of memory that peers cannot map.
  *
  * Windows of one rank that overlap in memory count as one if their mpi_accumulate_granularity is
  * the same (A13), with two exceptions: windows that two ranks have made of the same memory, for
