@@ -344,21 +344,11 @@ static int make(struct making *making, MPI_Win *handle, struct window **made)
 	return PASS_ON;
 }
 
-static int create(void *base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+/* For MPI_Win_allocate and MPI_Win_allocate_shared. *(void **)base becomes the memory. */
+static int allocate(struct making *making, void *base, MPI_Win *win)
 {
-	struct making making = {
-		.base = base, .size_bytes = size, .unit = unit, .info = info, .comm = comm, .flavor = MPI_WIN_FLAVOR_CREATE
-	};
 	struct window *made;
-
-	return make(&making, win, &made);
-}
-
-static int allocate(int flavor, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
-{
-	struct making making = { .size_bytes = size, .unit = unit, .info = info, .comm = comm, .flavor = flavor };
-	struct window *made;
-	int rc = make(&making, win, &made);
+	int rc = make(making, win, &made);
 
 	if (rc == MPI_SUCCESS)
 		*(void **)base = made->base;
@@ -367,7 +357,11 @@ static int allocate(int flavor, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI
 
 int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-	int rc = create(base, size, disp_unit, info, comm, win);
+	struct making making = {
+		.base = base, .size_bytes = size, .unit = disp_unit, .info = info, .comm = comm, .flavor = MPI_WIN_FLAVOR_CREATE
+	};
+	struct window *made;
+	int rc = make(&making, win, &made);
 
 	return rc == PASS_ON ? real_mpi.Win_create(base, size, disp_unit, info, comm, win) : rc;
 }
@@ -375,7 +369,10 @@ TAKEN(Win_create);
 
 int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-	int rc = allocate(MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm, baseptr, win);
+	struct making making = {
+		.size_bytes = size, .unit = disp_unit, .info = info, .comm = comm, .flavor = MPI_WIN_FLAVOR_ALLOCATE
+	};
+	int rc = allocate(&making, baseptr, win);
 
 	return rc == PASS_ON ? real_mpi.Win_allocate(size, disp_unit, info, comm, baseptr, win) : rc;
 }
@@ -383,7 +380,10 @@ TAKEN(Win_allocate);
 
 int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-	int rc = allocate(MPI_WIN_FLAVOR_SHARED, size, disp_unit, info, comm, baseptr, win);
+	struct making making = {
+		.size_bytes = size, .unit = disp_unit, .info = info, .comm = comm, .flavor = MPI_WIN_FLAVOR_SHARED
+	};
+	int rc = allocate(&making, baseptr, win);
 
 	return rc == PASS_ON ? real_mpi.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win) : rc;
 }
@@ -459,7 +459,11 @@ TAKEN(Win_free);
 #if MPI_VERSION >= 4
 int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-	int rc = create(base, size, disp_unit, info, comm, win);
+	struct making making = {
+		.base = base, .size_bytes = size, .unit = disp_unit, .info = info, .comm = comm, .flavor = MPI_WIN_FLAVOR_CREATE
+	};
+	struct window *made;
+	int rc = make(&making, win, &made);
 
 	return rc == PASS_ON ? real_mpi.Win_create_c(base, size, disp_unit, info, comm, win) : rc;
 }
@@ -467,7 +471,10 @@ TAKEN(Win_create_c);
 
 int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-	int rc = allocate(MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm, baseptr, win);
+	struct making making = {
+		.size_bytes = size, .unit = disp_unit, .info = info, .comm = comm, .flavor = MPI_WIN_FLAVOR_ALLOCATE
+	};
+	int rc = allocate(&making, baseptr, win);
 
 	return rc == PASS_ON ? real_mpi.Win_allocate_c(size, disp_unit, info, comm, baseptr, win) : rc;
 }
@@ -476,7 +483,10 @@ TAKEN(Win_allocate_c);
 int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                               MPI_Win *win)
 {
-	int rc = allocate(MPI_WIN_FLAVOR_SHARED, size, disp_unit, info, comm, baseptr, win);
+	struct making making = {
+		.size_bytes = size, .unit = disp_unit, .info = info, .comm = comm, .flavor = MPI_WIN_FLAVOR_SHARED
+	};
+	int rc = allocate(&making, baseptr, win);
 
 	return rc == PASS_ON ? real_mpi.Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win) : rc;
 }
