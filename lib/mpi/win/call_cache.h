@@ -18,6 +18,7 @@
 #include <stddef.h>
 
 #include "mpi/type/datatype.h"
+#include "mpi/win/operation.h"
 #include "mpi/win/window.h"
 
 struct call_cache {
@@ -34,32 +35,35 @@ struct call_cache {
 };
 
 /*
- * Returns the datatype if the operation is plain and its count not negative, or NULL. `known` is
- * the origin's, or NULL.
+ * Returns the datatype if the operation is plain, its count is not negative and its datatype has
+ * been used before; or NULL.
  */
-static inline const struct datatype *plain_datatype(const struct window *window, const struct datatype *known,
-                                                    MPI_Count origin_count, MPI_Datatype origin_datatype,
-                                                    int target_rank, MPI_Count target_count,
-                                                    MPI_Datatype target_datatype)
+static inline const struct datatype *plain_datatype(const struct operation *operation)
 {
-	if (origin_datatype != target_datatype || origin_count != target_count || origin_count < 0)
+	const struct datatype *known = datatype_known(operation->origin.type);
+
+	if (operation->origin.type != operation->target.type || operation->origin.count != operation->target.count ||
+	    operation->origin.count < 0)
 		return NULL;
-	if (!known || !known->dense || target_rank < 0 || target_rank >= window->rank_count)
+	if (!known || !known->dense || operation->rank < 0 || operation->rank >= operation->window->rank_count)
 		return NULL;
 	return known;
 }
 
-/* Returns whether the operation is plain, on the window and datatype of the cache. */
-static inline bool call_cache_matches(const struct call_cache *cache, MPI_Win handle, MPI_Count origin_count,
-                                      MPI_Datatype origin_datatype, int target_rank, MPI_Count target_count,
-                                      MPI_Datatype target_datatype)
+/* Returns whether window, both datatypes and rank are those of the cache. */
+static inline bool call_cache_matches(const struct call_cache *cache, MPI_Win handle, MPI_Datatype origin_datatype,
+                                      MPI_Datatype target_datatype, int rank)
 {
-	const bool same =
-		cache->handle == handle && cache->datatype == origin_datatype && cache->removals == table_removals();
-
-	return __builtin_expect(same && origin_datatype == target_datatype && origin_count == target_count &&
-	                            origin_count >= 0 && (unsigned)target_rank < cache->rank_count,
+	return __builtin_expect(origin_datatype == target_datatype && cache->handle == handle &&
+	                            cache->datatype == origin_datatype && cache->removals == table_removals() &&
+	                            (unsigned)rank < cache->rank_count,
 	                        1);
+}
+
+/* Returns whether the sides have the same count, and it is not negative. */
+static inline bool counts_match(MPI_Count origin_count, MPI_Count target_count)
+{
+	return __builtin_expect(origin_count == target_count && origin_count >= 0, 1);
 }
 
 /* If the window's ranks have different units, the cache matches no call. */

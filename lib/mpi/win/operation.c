@@ -56,11 +56,6 @@ static size_t element_bytes_of(const struct side *side)
 	return (size_t)side->count * side->known->elements->size_bytes;
 }
 
-static size_t target_offset(const struct operation *operation)
-{
-	return window_offset(operation->window, operation->rank, operation->disp);
-}
-
 static int truncated(const struct operation *operation)
 {
 	return refuse(operation, MPI_ERR_TRUNCATE, "the data has no room on the other side");
@@ -71,7 +66,7 @@ static int copy(const struct operation *operation)
 {
 	const bool get = operation->kind == OPERATION_GET;
 	const struct side *origin = &operation->origin, *target = &operation->target;
-	size_t bytes = bytes_of(get ? target : origin), offset = target_offset(operation);
+	size_t bytes = bytes_of(get ? target : origin), offset = operation_offset(operation);
 	oriel_win *win = operation->window->win;
 	int rc;
 
@@ -110,15 +105,16 @@ static size_t combined_bytes(const struct operation *operation, enum oriel_op op
 /* Oriel still checks the target and the epoch. The type may be any. */
 static int combine_nothing(const struct operation *operation)
 {
-	return error_of_call(operation->window, oriel_accumulate(operation->window->win, NULL, 0, ORIEL_UINT8,
-	                                                         ORIEL_REPLACE, operation->rank, target_offset(operation)));
+	return error_of_call(operation->window,
+	                     oriel_accumulate(operation->window->win, NULL, 0, ORIEL_UINT8, ORIEL_REPLACE, operation->rank,
+	                                      operation_offset(operation)));
 }
 
 static int combine(const struct operation *operation)
 {
 	const enum oriel_op op = element_op(operation->op);
 	const enum oriel_type element = operation->target.known->element;
-	const size_t bytes = combined_bytes(operation, op), offset = target_offset(operation);
+	const size_t bytes = combined_bytes(operation, op), offset = operation_offset(operation);
 	oriel_win *win = operation->window->win;
 	size_t count;
 	int rc;

@@ -36,6 +36,12 @@ struct operation {
 	MPI_Op op;
 };
 
+/* Returns where the operation begins in the target's window. */
+static inline size_t operation_offset(const struct operation *operation)
+{
+	return window_offset(operation->window, operation->rank, operation->disp);
+}
+
 /* Returns MPI_SUCCESS if the rank is a member, or an error as operation_do does. */
 int operation_member(const struct window *window, int rank, const char *call);
 

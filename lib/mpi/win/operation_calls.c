@@ -6,14 +6,14 @@
  *
  * Put, get, accumulate and get_accumulate have a fast path and a general path. The fast path is
  * MPI_X itself. It takes a plain call that matches the thread's call cache (call_cache.h), without
- * any look-up. The general path is X_any. It looks up the window and the datatype, and fills the
- * cache if the call is plain. X_any is a function of its own with the parameters of MPI_X, so that
- * MPI_X ends with a jump to it. Inlined, it would make MPI_X save six registers that the fast path
- * does not need: MPI_Put had 57 instructions instead of 33 (gcc 12, x86-64).
+ * any look-up. The general path is `run`. It looks up the window and the datatype, and fills the
+ * cache if the call is plain. It takes the arguments in a struct operation. Inlined, it would make
+ * MPI_X save six registers that the fast path does not need: MPI_Put had 57 instructions instead of
+ * 33 (gcc 12, x86-64).
  *
  * Parameters have the names and the order of the standard. The forms for large counts (_c) differ
- * from the others in the type of the counts, and in the MPI's own function, which they call if the
- * window is the MPI's own. The functions that all forms share take counts of type MPI_Count.
+ * from the others in the type of the counts, and in the MPI's own function (pass_X), which they
+ * call if the window is the MPI's own.
  */
 #include <stdint.h>
 
@@ -32,56 +32,42 @@ static inline void *writable(const void *addr)
 	return (void *)(uintptr_t)addr;
 }
 
-/* ---- operations as operation_do takes them ---- */
+/* ---- operations as operation_do takes them; the window is not looked up yet ---- */
 
-static inline struct operation copy_operation(enum operation_kind kind, const void *origin_addr, MPI_Count origin_count,
-                                              MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
-                                              MPI_Count target_count, MPI_Datatype target_datatype,
-                                              const struct window *window)
+static inline struct side side_of(const void *addr, MPI_Count count, MPI_Datatype datatype)
 {
-	return (struct operation){
-		.kind = kind,
-		.window = window,
-		.rank = target_rank,
-		.disp = target_disp,
-		.origin = { writable(origin_addr), origin_count, origin_datatype, NULL },
-		.target = { NULL, target_count, target_datatype, NULL },
-	};
+	return (struct side){ writable(addr), count, datatype, NULL };
 }
 
-static inline struct operation accumulate_operation(const void *origin_addr, MPI_Count origin_count,
-                                                    MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
-                                                    MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-                                                    const struct window *window)
+/* For put and get. What they do not use is left unset, which saves the fast path four registers. */
+static inline struct operation copy_operation(enum operation_kind kind, struct side origin, int target_rank,
+                                              MPI_Aint target_disp, struct side target)
 {
-	return (struct operation){
-		.kind = OPERATION_ACCUMULATE,
-		.window = window,
-		.rank = target_rank,
-		.disp = target_disp,
-		.origin = { writable(origin_addr), origin_count, origin_datatype, NULL },
-		.target = { NULL, target_count, target_datatype, NULL },
-		.op = op,
-	};
+	struct operation operation;
+
+	operation.kind = kind;
+	operation.rank = target_rank;
+	operation.disp = target_disp;
+	operation.origin = origin;
+	operation.target = target;
+	return operation;
 }
 
-static inline struct operation get_accumulate_operation(const void *origin_addr, MPI_Count origin_count,
-                                                        MPI_Datatype origin_datatype, void *result_addr,
-                                                        MPI_Count result_count, MPI_Datatype result_datatype,
-                                                        int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                                                        MPI_Datatype target_datatype, MPI_Op op,
-                                                        const struct window *window)
+/* For accumulate; get_accumulate has a `result` too. */
+static inline struct operation accumulate_operation(struct side origin, int target_rank, MPI_Aint target_disp,
+                                                    struct side target, MPI_Op op)
 {
-	return (struct operation){
-		.kind = OPERATION_GET_ACCUMULATE,
-		.window = window,
-		.rank = target_rank,
-		.disp = target_disp,
-		.origin = { writable(origin_addr), origin_count, origin_datatype, NULL },
-		.result = { result_addr, result_count, result_datatype, NULL },
-		.target = { NULL, target_count, target_datatype, NULL },
-		.op = op,
-	};
+	struct operation operation = copy_operation(OPERATION_ACCUMULATE, origin, target_rank, target_disp, target);
+
+	operation.op = op;
+	return operation;
+}
+
+static inline struct operation get_accumulate_operation(struct operation accumulate, struct side result)
+{
+	accumulate.kind = OPERATION_GET_ACCUMULATE;
+	accumulate.result = result;
+	return accumulate;
 }
 
 /* ---- Oriel's calls for a plain operation, whose window and datatype are in the cache ---- */
@@ -124,192 +110,164 @@ static inline size_t cached_offset(const struct call_cache *cache, MPI_Aint targ
 	return window_bytes(target_disp, cache->unit);
 }
 
-/* ---- the general path, when the window has been found ---- */
+/* ---- the general path ---- */
 
-static inline int copy(enum operation_kind kind, const void *origin_addr, MPI_Count origin_count,
-                       MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                       MPI_Datatype target_datatype, const struct window *window)
+static int copy(struct operation *operation)
 {
-	const struct datatype *known = plain_datatype(window, datatype_known(origin_datatype), origin_count,
-	                                              origin_datatype, target_rank, target_count, target_datatype);
+	const struct datatype *known = plain_datatype(operation);
 
-	if (!known) {
-		struct operation operation = copy_operation(kind, origin_addr, origin_count, origin_datatype, target_rank,
-		                                            target_disp, target_count, target_datatype, window);
-
-		return operation_do(&operation);
-	}
-	call_cache_fill(&copy_cache, window, origin_datatype, known->size_bytes);
-	return cached_copy(kind, origin_addr, origin_count, target_rank, window_offset(window, target_rank, target_disp));
+	if (!known)
+		return operation_do(operation);
+	call_cache_fill(&copy_cache, operation->window, operation->origin.type, known->size_bytes);
+	return cached_copy(operation->kind, operation->origin.addr, operation->origin.count, operation->rank,
+	                   operation_offset(operation));
 }
 
 /*
- * Fills the cache for a plain accumulate; false: Oriel lacks its elements or its operation. `known`
- * is the datatype of a plain operation, or NULL.
+ * Fills the cache for a plain accumulate or get_accumulate; false: it is not plain, or Oriel lacks
+ * its elements or its operation.
  */
-static inline bool cache_accumulate(const struct window *window, MPI_Datatype datatype, const struct datatype *known,
-                                    MPI_Op op)
+static bool cache_accumulate(const struct operation *operation)
 {
-	const enum oriel_op oriel_op = element_op(op);
+	const struct datatype *known = plain_datatype(operation);
+	const enum oriel_op oriel_op = element_op(operation->op);
 
 	if (!known || known->free_element == ELEMENT_NONE || !oriel_op || oriel_op == ORIEL_NO_OP)
 		return false;
-	call_cache_fill(&accumulate_cache, window, datatype, known->element_count);
-	accumulate_cache.op = op;
+	call_cache_fill(&accumulate_cache, operation->window, operation->origin.type, known->element_count);
+	accumulate_cache.op = operation->op;
 	accumulate_cache.oriel_op = oriel_op;
 	accumulate_cache.element = known->element;
 	return true;
 }
 
-static inline int accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                             int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                             MPI_Datatype target_datatype, MPI_Op op, const struct window *window)
+static int accumulate(struct operation *operation)
 {
-	const struct datatype *known = plain_datatype(window, datatype_known(origin_datatype), origin_count,
-	                                              origin_datatype, target_rank, target_count, target_datatype);
+	const struct side *origin = &operation->origin, *result = &operation->result;
 
-	if (!cache_accumulate(window, origin_datatype, known, op)) {
-		struct operation operation = accumulate_operation(origin_addr, origin_count, origin_datatype, target_rank,
-		                                                  target_disp, target_count, target_datatype, op, window);
-
-		return operation_do(&operation);
-	}
-	return cached_accumulate(origin_addr, origin_count, target_rank, window_offset(window, target_rank, target_disp));
+	if (!cache_accumulate(operation))
+		return operation_do(operation);
+	if (operation->kind == OPERATION_ACCUMULATE)
+		return cached_accumulate(origin->addr, origin->count, operation->rank, operation_offset(operation));
+	if (result->type != origin->type || result->count != origin->count)
+		return operation_do(operation);
+	return cached_get_accumulate(origin->addr, result->addr, origin->count, operation->rank,
+	                             operation_offset(operation));
 }
 
-static inline int get_accumulate(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                                 void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
-                                 int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                                 MPI_Datatype target_datatype, MPI_Op op, const struct window *window)
+/* Calls the MPI's own function, with the arguments as the program gave them. */
+typedef int pass(const struct operation *operation, MPI_Win win);
+
+static int run(struct operation *operation, MPI_Win win, pass *pass)
 {
-	const struct datatype *known = plain_datatype(window, datatype_known(origin_datatype), origin_count,
-	                                              origin_datatype, target_rank, target_count, target_datatype);
-
-	if (!cache_accumulate(window, origin_datatype, known, op) || result_datatype != origin_datatype ||
-	    result_count != origin_count) {
-		struct operation operation = get_accumulate_operation(origin_addr, origin_count, origin_datatype, result_addr,
-		                                                      result_count, result_datatype, target_rank, target_disp,
-		                                                      target_count, target_datatype, op, window);
-
-		return operation_do(&operation);
-	}
-	return cached_get_accumulate(origin_addr, result_addr, origin_count, target_rank,
-	                             window_offset(window, target_rank, target_disp));
+	operation->window = window_of(win);
+	if (!operation->window)
+		return pass(operation, win);
+	return operation->kind <= OPERATION_GET ? copy(operation) : accumulate(operation);
 }
 
 /* Carries out an operation and makes its request. */
-static int start(struct operation *operation, MPI_Request *request)
+static int start(struct operation *operation, const struct window *window, MPI_Request *request)
 {
-	int rc = operation_do(operation);
+	int rc;
 
-	if (window_is_active(operation->window))
+	operation->window = window;
+	rc = operation_do(operation);
+	if (window_is_active(window))
 		request_tell_active();
-	return rc ? rc : request_make(operation->window, operation->rank, request);
+	return rc ? rc : request_make(window, operation->rank, request);
 }
 
 /* ---- the calls ---- */
 
-static __attribute__((noinline)) int put_any(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
-                                             int target_rank, MPI_Aint target_disp, int target_count,
-                                             MPI_Datatype target_datatype, MPI_Win win)
+static int pass_put(const struct operation *operation, MPI_Win win)
 {
-	const struct window *window = window_of(win);
-
-	if (!window)
-		return real_mpi.Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                    target_datatype, win);
-	return copy(OPERATION_PUT, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	            target_datatype, window);
+	return real_mpi.Put(operation->origin.addr, (int)operation->origin.count, operation->origin.type, operation->rank,
+	                    operation->disp, (int)operation->target.count, operation->target.type, win);
 }
 
 int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	if (call_cache_matches(&copy_cache, win, origin_count, origin_datatype, target_rank, target_count, target_datatype))
-		return cached_copy(OPERATION_PUT, origin_addr, origin_count, target_rank,
-		                   cached_offset(&copy_cache, target_disp));
-	return put_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
-	               win);
+	if (!(call_cache_matches(&copy_cache, win, origin_datatype, target_datatype, target_rank) &&
+	      counts_match(origin_count, target_count))) {
+		struct operation operation =
+			copy_operation(OPERATION_PUT, side_of(origin_addr, origin_count, origin_datatype), target_rank, target_disp,
+		                   side_of(NULL, target_count, target_datatype));
+
+		return run(&operation, win, pass_put);
+	}
+	return cached_copy(OPERATION_PUT, origin_addr, origin_count, target_rank, cached_offset(&copy_cache, target_disp));
 }
 TAKEN(Put);
 
-static __attribute__((noinline)) int get_any(void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
-                                             int target_rank, MPI_Aint target_disp, int target_count,
-                                             MPI_Datatype target_datatype, MPI_Win win)
+static int pass_get(const struct operation *operation, MPI_Win win)
 {
-	const struct window *window = window_of(win);
-
-	if (!window)
-		return real_mpi.Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                    target_datatype, win);
-	return copy(OPERATION_GET, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	            target_datatype, window);
+	return real_mpi.Get(operation->origin.addr, (int)operation->origin.count, operation->origin.type, operation->rank,
+	                    operation->disp, (int)operation->target.count, operation->target.type, win);
 }
 
 int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
             int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	if (call_cache_matches(&copy_cache, win, origin_count, origin_datatype, target_rank, target_count, target_datatype))
-		return cached_copy(OPERATION_GET, origin_addr, origin_count, target_rank,
-		                   cached_offset(&copy_cache, target_disp));
-	return get_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
-	               win);
+	if (!(call_cache_matches(&copy_cache, win, origin_datatype, target_datatype, target_rank) &&
+	      counts_match(origin_count, target_count))) {
+		struct operation operation =
+			copy_operation(OPERATION_GET, side_of(origin_addr, origin_count, origin_datatype), target_rank, target_disp,
+		                   side_of(NULL, target_count, target_datatype));
+
+		return run(&operation, win, pass_get);
+	}
+	return cached_copy(OPERATION_GET, origin_addr, origin_count, target_rank, cached_offset(&copy_cache, target_disp));
 }
 TAKEN(Get);
 
-static __attribute__((noinline)) int accumulate_any(const void *origin_addr, int origin_count,
-                                                    MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
-                                                    int target_count, MPI_Datatype target_datatype, MPI_Op op,
-                                                    MPI_Win win)
+static int pass_accumulate(const struct operation *operation, MPI_Win win)
 {
-	const struct window *window = window_of(win);
-
-	if (!window)
-		return real_mpi.Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                           target_datatype, op, win);
-	return accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	                  target_datatype, op, window);
+	return real_mpi.Accumulate(operation->origin.addr, (int)operation->origin.count, operation->origin.type,
+	                           operation->rank, operation->disp, (int)operation->target.count, operation->target.type,
+	                           operation->op, win);
 }
 
 int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	if (call_cache_matches(&accumulate_cache, win, origin_count, origin_datatype, target_rank, target_count,
-	                       target_datatype) &&
-	    accumulate_cache.op == op)
-		return cached_accumulate(origin_addr, origin_count, target_rank, cached_offset(&accumulate_cache, target_disp));
-	return accumulate_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	                      target_datatype, op, win);
+	if (!(call_cache_matches(&accumulate_cache, win, origin_datatype, target_datatype, target_rank) &&
+	      counts_match(origin_count, target_count) && accumulate_cache.op == op)) {
+		struct operation operation =
+			accumulate_operation(side_of(origin_addr, origin_count, origin_datatype), target_rank, target_disp,
+		                         side_of(NULL, target_count, target_datatype), op);
+
+		return run(&operation, win, pass_accumulate);
+	}
+	return cached_accumulate(origin_addr, origin_count, target_rank, cached_offset(&accumulate_cache, target_disp));
 }
 TAKEN(Accumulate);
 
-static __attribute__((noinline)) int get_accumulate_any(const void *origin_addr, int origin_count,
-                                                        MPI_Datatype origin_datatype, void *result_addr,
-                                                        int result_count, MPI_Datatype result_datatype, int target_rank,
-                                                        MPI_Aint target_disp, int target_count,
-                                                        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+static int pass_get_accumulate(const struct operation *operation, MPI_Win win)
 {
-	const struct window *window = window_of(win);
-
-	if (!window)
-		return real_mpi.Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-		                               result_datatype, target_rank, target_disp, target_count, target_datatype, op,
-		                               win);
-	return get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
-	                      target_rank, target_disp, target_count, target_datatype, op, window);
+	return real_mpi.Get_accumulate(operation->origin.addr, (int)operation->origin.count, operation->origin.type,
+	                               operation->result.addr, (int)operation->result.count, operation->result.type,
+	                               operation->rank, operation->disp, (int)operation->target.count,
+	                               operation->target.type, operation->op, win);
 }
 
 int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
                        int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
                        int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	if (call_cache_matches(&accumulate_cache, win, origin_count, origin_datatype, target_rank, target_count,
-	                       target_datatype) &&
-	    accumulate_cache.op == op && result_datatype == origin_datatype && result_count == origin_count)
-		return cached_get_accumulate(origin_addr, result_addr, origin_count, target_rank,
-		                             cached_offset(&accumulate_cache, target_disp));
-	return get_accumulate_any(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
-	                          target_rank, target_disp, target_count, target_datatype, op, win);
+	if (!(call_cache_matches(&accumulate_cache, win, origin_datatype, target_datatype, target_rank) &&
+	      counts_match(origin_count, target_count) && accumulate_cache.op == op && result_datatype == origin_datatype &&
+	      result_count == origin_count)) {
+		struct operation operation =
+			accumulate_operation(side_of(origin_addr, origin_count, origin_datatype), target_rank, target_disp,
+		                         side_of(NULL, target_count, target_datatype), op);
+
+		operation = get_accumulate_operation(operation, side_of(result_addr, result_count, result_datatype));
+		return run(&operation, win, pass_get_accumulate);
+	}
+	return cached_get_accumulate(origin_addr, result_addr, origin_count, target_rank,
+	                             cached_offset(&accumulate_cache, target_disp));
 }
 TAKEN(Get_accumulate);
 
@@ -317,13 +275,13 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
 	const struct window *window = window_of(win);
-	struct operation operation = copy_operation(OPERATION_PUT, origin_addr, origin_count, origin_datatype, target_rank,
-	                                            target_disp, target_count, target_datatype, window);
+	struct operation operation = copy_operation(OPERATION_PUT, side_of(origin_addr, origin_count, origin_datatype),
+	                                            target_rank, target_disp, side_of(NULL, target_count, target_datatype));
 
 	if (!window)
 		return real_mpi.Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 		                     target_datatype, win, request);
-	return start(&operation, request);
+	return start(&operation, window, request);
 }
 TAKEN(Rput);
 
@@ -331,13 +289,13 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
              int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
 	const struct window *window = window_of(win);
-	struct operation operation = copy_operation(OPERATION_GET, origin_addr, origin_count, origin_datatype, target_rank,
-	                                            target_disp, target_count, target_datatype, window);
+	struct operation operation = copy_operation(OPERATION_GET, side_of(origin_addr, origin_count, origin_datatype),
+	                                            target_rank, target_disp, side_of(NULL, target_count, target_datatype));
 
 	if (!window)
 		return real_mpi.Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 		                     target_datatype, win, request);
-	return start(&operation, request);
+	return start(&operation, window, request);
 }
 TAKEN(Rget);
 
@@ -346,13 +304,13 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
                     MPI_Request *request)
 {
 	const struct window *window = window_of(win);
-	struct operation operation = accumulate_operation(origin_addr, origin_count, origin_datatype, target_rank,
-	                                                  target_disp, target_count, target_datatype, op, window);
+	struct operation operation = accumulate_operation(side_of(origin_addr, origin_count, origin_datatype), target_rank,
+	                                                  target_disp, side_of(NULL, target_count, target_datatype), op);
 
 	if (!window)
 		return real_mpi.Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 		                            target_datatype, op, win, request);
-	return start(&operation, request);
+	return start(&operation, window, request);
 }
 TAKEN(Raccumulate);
 
@@ -361,109 +319,91 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
                         int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
 	const struct window *window = window_of(win);
-	struct operation operation =
-		get_accumulate_operation(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
-	                             target_rank, target_disp, target_count, target_datatype, op, window);
+	struct operation operation = accumulate_operation(side_of(origin_addr, origin_count, origin_datatype), target_rank,
+	                                                  target_disp, side_of(NULL, target_count, target_datatype), op);
 
 	if (!window)
 		return real_mpi.Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
 		                                result_datatype, target_rank, target_disp, target_count, target_datatype, op,
 		                                win, request);
-	return start(&operation, request);
+	operation = get_accumulate_operation(operation, side_of(result_addr, result_count, result_datatype));
+	return start(&operation, window, request);
 }
 TAKEN(Rget_accumulate);
 
 /* ---- the forms for large counts ---- */
 #if MPI_VERSION >= 4
 
-static __attribute__((noinline)) int put_c_any(const void *origin_addr, MPI_Count origin_count,
-                                               MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
-                                               MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+static int pass_put_c(const struct operation *operation, MPI_Win win)
 {
-	const struct window *window = window_of(win);
-
-	if (!window)
-		return real_mpi.Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                      target_datatype, win);
-	return copy(OPERATION_PUT, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	            target_datatype, window);
+	return real_mpi.Put_c(operation->origin.addr, operation->origin.count, operation->origin.type, operation->rank,
+	                      operation->disp, operation->target.count, operation->target.type, win);
 }
 
 int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	if (call_cache_matches(&copy_cache, win, origin_count, origin_datatype, target_rank, target_count, target_datatype))
-		return cached_copy(OPERATION_PUT, origin_addr, origin_count, target_rank,
-		                   cached_offset(&copy_cache, target_disp));
-	return put_c_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	                 target_datatype, win);
+	if (!(call_cache_matches(&copy_cache, win, origin_datatype, target_datatype, target_rank) &&
+	      counts_match(origin_count, target_count))) {
+		struct operation operation =
+			copy_operation(OPERATION_PUT, side_of(origin_addr, origin_count, origin_datatype), target_rank, target_disp,
+		                   side_of(NULL, target_count, target_datatype));
+
+		return run(&operation, win, pass_put_c);
+	}
+	return cached_copy(OPERATION_PUT, origin_addr, origin_count, target_rank, cached_offset(&copy_cache, target_disp));
 }
 TAKEN(Put_c);
 
-static __attribute__((noinline)) int get_c_any(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                                               int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                                               MPI_Datatype target_datatype, MPI_Win win)
+static int pass_get_c(const struct operation *operation, MPI_Win win)
 {
-	const struct window *window = window_of(win);
-
-	if (!window)
-		return real_mpi.Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                      target_datatype, win);
-	return copy(OPERATION_GET, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	            target_datatype, window);
+	return real_mpi.Get_c(operation->origin.addr, operation->origin.count, operation->origin.type, operation->rank,
+	                      operation->disp, operation->target.count, operation->target.type, win);
 }
 
 int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	if (call_cache_matches(&copy_cache, win, origin_count, origin_datatype, target_rank, target_count, target_datatype))
-		return cached_copy(OPERATION_GET, origin_addr, origin_count, target_rank,
-		                   cached_offset(&copy_cache, target_disp));
-	return get_c_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	                 target_datatype, win);
+	if (!(call_cache_matches(&copy_cache, win, origin_datatype, target_datatype, target_rank) &&
+	      counts_match(origin_count, target_count))) {
+		struct operation operation =
+			copy_operation(OPERATION_GET, side_of(origin_addr, origin_count, origin_datatype), target_rank, target_disp,
+		                   side_of(NULL, target_count, target_datatype));
+
+		return run(&operation, win, pass_get_c);
+	}
+	return cached_copy(OPERATION_GET, origin_addr, origin_count, target_rank, cached_offset(&copy_cache, target_disp));
 }
 TAKEN(Get_c);
 
-static __attribute__((noinline)) int accumulate_c_any(const void *origin_addr, MPI_Count origin_count,
-                                                      MPI_Datatype origin_datatype, int target_rank,
-                                                      MPI_Aint target_disp, MPI_Count target_count,
-                                                      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+static int pass_accumulate_c(const struct operation *operation, MPI_Win win)
 {
-	const struct window *window = window_of(win);
-
-	if (!window)
-		return real_mpi.Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                             target_datatype, op, win);
-	return accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	                  target_datatype, op, window);
+	return real_mpi.Accumulate_c(operation->origin.addr, operation->origin.count, operation->origin.type,
+	                             operation->rank, operation->disp, operation->target.count, operation->target.type,
+	                             operation->op, win);
 }
 
 int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                      MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	if (call_cache_matches(&accumulate_cache, win, origin_count, origin_datatype, target_rank, target_count,
-	                       target_datatype) &&
-	    accumulate_cache.op == op)
-		return cached_accumulate(origin_addr, origin_count, target_rank, cached_offset(&accumulate_cache, target_disp));
-	return accumulate_c_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	                        target_datatype, op, win);
+	if (!(call_cache_matches(&accumulate_cache, win, origin_datatype, target_datatype, target_rank) &&
+	      counts_match(origin_count, target_count) && accumulate_cache.op == op)) {
+		struct operation operation =
+			accumulate_operation(side_of(origin_addr, origin_count, origin_datatype), target_rank, target_disp,
+		                         side_of(NULL, target_count, target_datatype), op);
+
+		return run(&operation, win, pass_accumulate_c);
+	}
+	return cached_accumulate(origin_addr, origin_count, target_rank, cached_offset(&accumulate_cache, target_disp));
 }
 TAKEN(Accumulate_c);
 
-static __attribute__((noinline)) int get_accumulate_c_any(const void *origin_addr, MPI_Count origin_count,
-                                                          MPI_Datatype origin_datatype, void *result_addr,
-                                                          MPI_Count result_count, MPI_Datatype result_datatype,
-                                                          int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                                                          MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+static int pass_get_accumulate_c(const struct operation *operation, MPI_Win win)
 {
-	const struct window *window = window_of(win);
-
-	if (!window)
-		return real_mpi.Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-		                                 result_datatype, target_rank, target_disp, target_count, target_datatype, op,
-		                                 win);
-	return get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
-	                      target_rank, target_disp, target_count, target_datatype, op, window);
+	return real_mpi.Get_accumulate_c(operation->origin.addr, operation->origin.count, operation->origin.type,
+	                                 operation->result.addr, operation->result.count, operation->result.type,
+	                                 operation->rank, operation->disp, operation->target.count, operation->target.type,
+	                                 operation->op, win);
 }
 
 int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -471,13 +411,18 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
                          MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                          MPI_Win win)
 {
-	if (call_cache_matches(&accumulate_cache, win, origin_count, origin_datatype, target_rank, target_count,
-	                       target_datatype) &&
-	    accumulate_cache.op == op && result_datatype == origin_datatype && result_count == origin_count)
-		return cached_get_accumulate(origin_addr, result_addr, origin_count, target_rank,
-		                             cached_offset(&accumulate_cache, target_disp));
-	return get_accumulate_c_any(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
-	                            target_rank, target_disp, target_count, target_datatype, op, win);
+	if (!(call_cache_matches(&accumulate_cache, win, origin_datatype, target_datatype, target_rank) &&
+	      counts_match(origin_count, target_count) && accumulate_cache.op == op && result_datatype == origin_datatype &&
+	      result_count == origin_count)) {
+		struct operation operation =
+			accumulate_operation(side_of(origin_addr, origin_count, origin_datatype), target_rank, target_disp,
+		                         side_of(NULL, target_count, target_datatype), op);
+
+		operation = get_accumulate_operation(operation, side_of(result_addr, result_count, result_datatype));
+		return run(&operation, win, pass_get_accumulate_c);
+	}
+	return cached_get_accumulate(origin_addr, result_addr, origin_count, target_rank,
+	                             cached_offset(&accumulate_cache, target_disp));
 }
 TAKEN(Get_accumulate_c);
 
@@ -486,13 +431,13 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
                MPI_Request *request)
 {
 	const struct window *window = window_of(win);
-	struct operation operation = copy_operation(OPERATION_PUT, origin_addr, origin_count, origin_datatype, target_rank,
-	                                            target_disp, target_count, target_datatype, window);
+	struct operation operation = copy_operation(OPERATION_PUT, side_of(origin_addr, origin_count, origin_datatype),
+	                                            target_rank, target_disp, side_of(NULL, target_count, target_datatype));
 
 	if (!window)
 		return real_mpi.Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 		                       target_datatype, win, request);
-	return start(&operation, request);
+	return start(&operation, window, request);
 }
 TAKEN(Rput_c);
 
@@ -501,13 +446,13 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
                MPI_Request *request)
 {
 	const struct window *window = window_of(win);
-	struct operation operation = copy_operation(OPERATION_GET, origin_addr, origin_count, origin_datatype, target_rank,
-	                                            target_disp, target_count, target_datatype, window);
+	struct operation operation = copy_operation(OPERATION_GET, side_of(origin_addr, origin_count, origin_datatype),
+	                                            target_rank, target_disp, side_of(NULL, target_count, target_datatype));
 
 	if (!window)
 		return real_mpi.Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 		                       target_datatype, win, request);
-	return start(&operation, request);
+	return start(&operation, window, request);
 }
 TAKEN(Rget_c);
 
@@ -516,13 +461,13 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                       MPI_Win win, MPI_Request *request)
 {
 	const struct window *window = window_of(win);
-	struct operation operation = accumulate_operation(origin_addr, origin_count, origin_datatype, target_rank,
-	                                                  target_disp, target_count, target_datatype, op, window);
+	struct operation operation = accumulate_operation(side_of(origin_addr, origin_count, origin_datatype), target_rank,
+	                                                  target_disp, side_of(NULL, target_count, target_datatype), op);
 
 	if (!window)
 		return real_mpi.Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
 		                              target_count, target_datatype, op, win, request);
-	return start(&operation, request);
+	return start(&operation, window, request);
 }
 TAKEN(Raccumulate_c);
 
@@ -532,15 +477,15 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
                           MPI_Win win, MPI_Request *request)
 {
 	const struct window *window = window_of(win);
-	struct operation operation =
-		get_accumulate_operation(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
-	                             target_rank, target_disp, target_count, target_datatype, op, window);
+	struct operation operation = accumulate_operation(side_of(origin_addr, origin_count, origin_datatype), target_rank,
+	                                                  target_disp, side_of(NULL, target_count, target_datatype), op);
 
 	if (!window)
 		return real_mpi.Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
 		                                  result_datatype, target_rank, target_disp, target_count, target_datatype, op,
 		                                  win, request);
-	return start(&operation, request);
+	operation = get_accumulate_operation(operation, side_of(result_addr, result_count, result_datatype));
+	return start(&operation, window, request);
 }
 TAKEN(Rget_accumulate_c);
 
@@ -556,30 +501,41 @@ static inline const struct datatype *plain_element(const struct window *window, 
 	return known && rank >= 0 && rank < window->rank_count ? known : NULL;
 }
 
-static int refuse_element(const struct window *window, const char *call)
+/* The operation of a call that names one element on all sides. */
+static struct operation element_operation(const struct window *window, struct side origin, void *result_addr,
+                                          int target_rank, MPI_Aint target_disp)
 {
-	return error_on_window(window, MPI_ERR_TYPE, call, "the datatype is no predefined one of those that the call takes");
+	return (struct operation){
+		.window = window, .rank = target_rank, .disp = target_disp, .origin = origin, .result.addr = result_addr
+	};
 }
 
-static __attribute__((noinline)) int fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype,
-                                                  int target_rank, MPI_Aint target_disp, MPI_Op op,
-                                                  const struct window *window)
+static int refuse_element(const struct window *window, const char *call)
 {
-	const struct datatype *known = datatype_of(datatype);
+	return error_on_window(window, MPI_ERR_TYPE, call,
+	                       "the datatype is no predefined one of those that the call takes");
+}
+
+/* The general path of MPI_Fetch_and_op. */
+static int fetch_and_op(const struct operation *operation)
+{
+	const struct window *window = operation->window;
+	const struct datatype *known = datatype_of(operation->origin.type);
+	const enum oriel_op op = element_op(operation->op);
 	int rc;
 
 	if (!known || known->single == ELEMENT_NONE)
 		return refuse_element(window, "MPI_Fetch_and_op");
-	if (!element_op(op))
+	if (!op)
 		return error_on_window(window, MPI_ERR_OP, "MPI_Fetch_and_op", "the operation is none of MPI's own");
-	rc = operation_barred(window, known, element_op(op), "MPI_Fetch_and_op");
-	if (rc || target_rank == MPI_PROC_NULL)
+	rc = operation_barred(window, known, op, "MPI_Fetch_and_op");
+	if (rc || operation->rank == MPI_PROC_NULL)
 		return rc;
-	rc = operation_member(window, target_rank, "MPI_Fetch_and_op");
+	rc = operation_member(window, operation->rank, "MPI_Fetch_and_op");
 	if (rc)
 		return rc;
-	rc = oriel_fetch_and_op(window->win, origin_addr, result_addr, known->single, element_op(op), target_rank,
-	                        window_offset(window, target_rank, target_disp));
+	rc = oriel_fetch_and_op(window->win, operation->origin.addr, operation->result.addr, known->single, op,
+	                        operation->rank, operation_offset(operation));
 	return error_of_call(window, rc);
 }
 
@@ -593,29 +549,34 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
 
 	if (!window)
 		return real_mpi.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
-	if (element == ELEMENT_NONE || !oriel_op)
-		return fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, window);
+	if (element == ELEMENT_NONE || !oriel_op) {
+		struct operation operation =
+			element_operation(window, side_of(origin_addr, 1, datatype), result_addr, target_rank, target_disp);
+
+		operation.op = op;
+		return fetch_and_op(&operation);
+	}
 	return error_of_call(window, oriel_fetch_and_op(window->win, origin_addr, result_addr, element, oriel_op,
 	                                                target_rank, window_offset(window, target_rank, target_disp)));
 }
 TAKEN(Fetch_and_op);
 
-static __attribute__((noinline)) int compare_and_swap(const void *origin_addr, const void *compare_addr,
-                                                      void *result_addr, MPI_Datatype datatype, int target_rank,
-                                                      MPI_Aint target_disp, const struct window *window)
+/* The general path of MPI_Compare_and_swap. */
+static int compare_and_swap(const struct operation *operation, const void *compare_addr)
 {
-	const struct datatype *known = datatype_of(datatype);
+	const struct window *window = operation->window;
+	const struct datatype *known = datatype_of(operation->origin.type);
 	int rc;
 
 	if (!known || known->swapped == ELEMENT_NONE)
 		return refuse_element(window, "MPI_Compare_and_swap");
-	if (target_rank == MPI_PROC_NULL)
+	if (operation->rank == MPI_PROC_NULL)
 		return MPI_SUCCESS;
-	rc = operation_member(window, target_rank, "MPI_Compare_and_swap");
+	rc = operation_member(window, operation->rank, "MPI_Compare_and_swap");
 	if (rc)
 		return rc;
-	rc = oriel_compare_and_swap(window->win, origin_addr, compare_addr, result_addr, known->swapped, target_rank,
-	                            window_offset(window, target_rank, target_disp));
+	rc = oriel_compare_and_swap(window->win, operation->origin.addr, compare_addr, operation->result.addr,
+	                            known->swapped, operation->rank, operation_offset(operation));
 	return error_of_call(window, rc);
 }
 
@@ -629,8 +590,12 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
 	if (!window)
 		return real_mpi.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp,
 		                                 win);
-	if (element == ELEMENT_NONE)
-		return compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, window);
+	if (element == ELEMENT_NONE) {
+		struct operation operation =
+			element_operation(window, side_of(origin_addr, 1, datatype), result_addr, target_rank, target_disp);
+
+		return compare_and_swap(&operation, compare_addr);
+	}
 	return error_of_call(window, oriel_compare_and_swap(window->win, origin_addr, compare_addr, result_addr, element,
 	                                                    target_rank, window_offset(window, target_rank, target_disp)));
 }
