@@ -28,7 +28,8 @@ static void tell(struct peer *peer, uint64_t applied, const uint64_t refused[2])
 	uint64_t unused;
 
 	ack.check = am_ack_check(&ack);
-	wire_put_behind(&peer->wire, &ack, sizeof(ack), to, false, &unused); /* pairs with read_ack at the sender */
+	/* Pairs with read_ack at the sender. */
+	wire_put_behind(&peer->wire, wire_sge(&ack, sizeof(ack), 0), to, false, &unused);
 }
 
 /* A peer with a ring that is not up is dead, and needs no answer. */

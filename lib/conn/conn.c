@@ -468,8 +468,8 @@ static void established(struct peer *peer)
 	conn->id = NULL;
 	conn->pair.cq = NULL;
 	free_conn(peer);
-	wire_attach(&peer->wire, peer->device, peer->id->qp, &peer->pair, peer->remote_area, &peer->area->sink,
-	            peer_area_keys(peer).lkey);
+	wire_attach(&peer->wire, peer->device, &peer->pair, peer->remote_area,
+	            wire_sge(&peer->area->sink, sizeof(peer->area->sink), peer_area_keys(peer).lkey));
 	if (active)
 		tell_up(peer, attempt);
 	tell(peer->job->rank, "rank %d is reached by device %s at %s", peer->rank, device_name(peer->device),

@@ -54,7 +54,7 @@ static int write_ctrl_msg(struct peer *peer, const struct ctrl_msg *msg, uint64_
 	struct remote contents = { at, peer->remote_area.rkey };
 	struct remote stamp = { at + offsetof(struct ctrl_msg, stamp), peer->remote_area.rkey };
 	uint64_t unused;
-	int rc = wire_put(&peer->wire, msg, 0, offsetof(struct ctrl_msg, stamp), contents, &unused);
+	int rc = wire_put(&peer->wire, wire_sge(msg, offsetof(struct ctrl_msg, stamp), 0), contents, &unused);
 
 	if (rc == 0 && peer->wire.flag_mode == FLAG_WAIT && !wire_wait(&peer->wire, wire_signal(&peer->wire)))
 		rc = peer_error(peer->job, peer->rank);

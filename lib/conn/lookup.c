@@ -208,7 +208,8 @@ static void start_read(struct peer *peer, struct lookup *lookup, size_t size_byt
 		lookup->reading = true;
 		return;
 	}
-	if (wire_get(&peer->wire, &peer->area->landing, peer_area_keys(peer).lkey, size_bytes, from, &lookup->number))
+	if (wire_get(&peer->wire, wire_sge(&peer->area->landing, size_bytes, peer_area_keys(peer).lkey), from,
+	             &lookup->number))
 		return; /* the wire is broken: the peer is dead, lookups_fail comes next */
 	lookup->number = wire_signal(&peer->wire);
 	lookup->read_ns = now_ns();

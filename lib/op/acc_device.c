@@ -98,13 +98,11 @@ static bool is_one_request(const struct acc *acc)
 
 static int post_word(const struct path *path, const struct acc *acc, struct remote word, uint64_t *number)
 {
-	uint64_t add;
+	const struct atomic atomic = acc->compare
+	                                 ? atomic_swap(word_at(acc_compare(acc)), word_at(acc_origin(acc)), word)
+	                                 : atomic_add(acc->op == ORIEL_SUM ? word_at(acc_origin(acc)) : 0, word);
 
-	if (acc->compare)
-		return wire_compare_and_swap(path->wire, word_at(acc_compare(acc)), word_at(acc_origin(acc)), word, acc->result,
-		                             number);
-	add = acc->op == ORIEL_SUM ? word_at(acc_origin(acc)) : 0;
-	return wire_fetch_and_add(path->wire, add, word, acc->result, number);
+	return wire_atomic(path->wire, &atomic, acc->result, number);
 }
 
 static int await(const struct path *path, int rc, uint64_t number)
@@ -121,18 +119,20 @@ static int await(const struct path *path, int rc, uint64_t number)
 static int change_word(const struct path *path, const struct acc *acc, struct remote word, int *tries)
 {
 	uint64_t seen, found, wanted, number;
+	struct atomic atomic;
 	int rc;
 
 	if (*tries == 0)
 		return ISSUE_LATER;
-	rc = wire_get(path->wire, &found, 0, sizeof(found), word, &number);
+	rc = wire_get(path->wire, wire_sge(&found, sizeof(found), 0), word, &number);
 	rc = await(path, rc, number);
 	do {
 		if (rc || (*tries)-- == 0)
 			return rc ? rc : ISSUE_LATER;
 		seen = wanted = found;
 		element_apply(acc->type, acc->op, &wanted, acc_origin(acc), NULL, 1);
-		rc = wire_compare_and_swap(path->wire, seen, wanted, word, &found, &number);
+		atomic = atomic_swap(seen, wanted, word);
+		rc = wire_atomic(path->wire, &atomic, &found, &number);
 		rc = await(path, rc, number);
 	} while (rc || found != seen);
 	if (acc->result)

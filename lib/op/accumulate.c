@@ -397,6 +397,7 @@ static __attribute__((noinline)) int fetch_by_wire(struct oriel_win *win, const 
                                                    size_t disp)
 {
 	struct remote word;
+	struct atomic atomic;
 	uint64_t add = 0;
 	int rc;
 
@@ -406,7 +407,8 @@ static __attribute__((noinline)) int fetch_by_wire(struct oriel_win *win, const 
 	}
 	if (op == ORIEL_SUM)
 		memcpy(&add, origin, sizeof(add));
-	rc = wire_fetch_and_add(&link->peer->wire, add, word, result, &link->last_number);
+	atomic = atomic_add(add, word);
+	rc = wire_atomic(&link->peer->wire, &atomic, result, &link->last_number);
 	return word_posted(win, link, rc, "oriel_fetch_and_op");
 }
 
@@ -504,6 +506,7 @@ static __attribute__((noinline)) int swap_by_wire(struct oriel_win *win, const v
                                                   void *result, enum oriel_type type, struct link *link, size_t disp)
 {
 	struct remote word;
+	struct atomic atomic;
 	uint64_t expected, wanted;
 	int rc;
 
@@ -513,7 +516,8 @@ static __attribute__((noinline)) int swap_by_wire(struct oriel_win *win, const v
 	}
 	memcpy(&expected, compare, sizeof(expected));
 	memcpy(&wanted, origin, sizeof(wanted));
-	rc = wire_compare_and_swap(&link->peer->wire, expected, wanted, word, result, &link->last_number);
+	atomic = atomic_swap(expected, wanted, word);
+	rc = wire_atomic(&link->peer->wire, &atomic, result, &link->last_number);
 	return word_posted(win, link, rc, "oriel_compare_and_swap");
 }
 

@@ -13,17 +13,17 @@
 #include "win/win.h"
 
 /* Puts or gets in one message. */
-static inline int put_or_get(struct link *link, void *here, uint32_t lkey, size_t size_bytes, struct transfer t)
+static inline int put_or_get(struct link *link, struct ibv_sge here, struct transfer t)
 {
 	struct wire *wire = &link->peer->wire;
 	struct remote there = { t.addr, t.rkey };
 
 	link->marks |= t.kind == OP_PUT ? LINK_TOUCHED : LINK_TOUCHED | LINK_GOT;
-	if (lkey)
+	if (here.lkey)
 		link->marks |= LINK_WAITING;
 	if (t.kind == OP_PUT)
-		return wire_put(wire, here, lkey, size_bytes, there, &link->last_number);
-	return wire_get(wire, here, lkey, size_bytes, there, &link->last_number);
+		return wire_put(wire, here, there, &link->last_number);
+	return wire_get(wire, here, there, &link->last_number);
 }
 
 /* Puts or gets in as many messages as necessary (D5). */
@@ -38,7 +38,7 @@ static __attribute__((noinline)) int split(struct oriel_win *win, struct link *l
 		largest_bytes = min_size(largest_bytes, WIRE_COPY_MAX);
 	for (; rc == 0 && size_bytes > 0; size_bytes -= bytes) {
 		bytes = min_size(largest_bytes, size_bytes);
-		rc = put_or_get(link, here, lkey, bytes, t);
+		rc = put_or_get(link, wire_sge(here, bytes, lkey), t);
 		here = (uint8_t *)here + bytes;
 		t.addr += bytes;
 	}
@@ -53,12 +53,12 @@ int transfer_rdma(struct oriel_win *win, struct link *link, void *here, size_t s
 
 	if (t.kind == OP_PUT && size_bytes <= wire->inline_max) {
 		link->marks |= LINK_TOUCHED;
-		rc = wire_put_inline(wire, here, size_bytes, (struct remote){ t.addr, t.rkey }, &link->last_number);
+		rc = wire_put_inline(wire, wire_sge(here, size_bytes, 0), (struct remote){ t.addr, t.rkey }, &link->last_number);
 	} else if (size_bytes > wire->max_message_bytes ||
 	           !origin_seen_lkey(win, link, here, size_bytes, t.kind == OP_GET, &lkey)) {
 		rc = split(win, link, here, size_bytes, t);
 	} else {
-		rc = put_or_get(link, here, lkey, size_bytes, t);
+		rc = put_or_get(link, wire_sge(here, size_bytes, lkey), t);
 	}
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }

@@ -81,7 +81,7 @@ static int signal_send(const struct oriel_win *win, struct link *link, const str
 		return wire_add_behind(&link->peer->wire, op->value, word_to_add(&link->ext->signals, op->signal), gets,
 		                       &link->last_number);
 	set = next_set(win, link, op->value);
-	return wire_put_behind(&link->peer->wire, &set, SIGNAL_SET_BYTES, there, gets, &link->last_number);
+	return wire_put_behind(&link->peer->wire, wire_sge(&set, SIGNAL_SET_BYTES, 0), there, gets, &link->last_number);
 }
 
 int signal_issue(struct oriel_win *win, struct link *link, const struct op *op)

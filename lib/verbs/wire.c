@@ -44,12 +44,12 @@ static void fill_templates(struct wire *wire)
 	}
 }
 
-void wire_attach(struct wire *wire, const struct device *device, struct ibv_qp *qp, const struct wire_pair *pair,
-                 struct remote anchor, uint64_t *sink, uint32_t sink_lkey)
+void wire_attach(struct wire *wire, const struct device *device, const struct wire_pair *pair, struct remote anchor,
+                 struct ibv_sge sink)
 {
 	owned_lock_take(&wire->lock);
 	wire->device = device;
-	wire->qp = qp;
+	wire->qp = pair->qp;
 	wire->cq = pair->cq;
 	wire->inline_max = (uint32_t)min_size(min_u32(pair->inline_max, WIRE_BATCH_BYTES), device->max_message_bytes);
 	wire->depth = device->send_depth;
@@ -57,7 +57,6 @@ void wire_attach(struct wire *wire, const struct device *device, struct ibv_qp *
 	wire->flag_mode = device->flag_mode;
 	wire->anchor = anchor;
 	wire->sink = sink;
-	wire->sink_lkey = sink_lkey;
 	fill_templates(wire);
 	state_store(&wire->state, WIRE_UP); /* pairs with the state_load of threads that wait for the connection */
 	owned_lock_give(&wire->lock);

@@ -48,6 +48,7 @@ struct rdma_cm_id;
 #define WIRE_INLINE_WANTED 220 /* bytes, asked of the device */
 
 struct wire_pair {
+	struct ibv_qp *qp;
 	struct ibv_cq *cq;
 	uint32_t inline_max; /* bytes that the device granted */
 };
@@ -78,6 +79,12 @@ struct remote {
 	uint32_t rkey;
 };
 
+/* Returns memory at the origin as a work request names it; lkey 0: it is not registered. */
+static inline struct ibv_sge wire_sge(const void *addr, size_t size_bytes, uint32_t lkey)
+{
+	return (struct ibv_sge){ (uint64_t)(uintptr_t)addr, (uint32_t)size_bytes, lkey };
+}
+
 struct wire {
 	struct owned_lock lock;
 	uint32_t state; /* enum wire_state; written under lock, read by state_load */
@@ -88,8 +95,7 @@ struct wire {
 	uint64_t max_message_bytes;
 	enum flag_mode flag_mode;
 	struct remote anchor; /* valid memory of the peer, for requests without data */
-	uint32_t sink_lkey;
-	uint64_t *sink;         /* for old values that are not wanted */
+	struct ibv_sge sink;    /* for old values that are not wanted */
 	uint64_t posted;        /* number of the last request appended */
 	uint64_t signalled;     /* number of the last request that asks for a completion */
 	uint64_t read_behind;   /* number of the last read posted to have earlier writes placed */
@@ -118,34 +124,49 @@ void wire_destroy(struct wire *wire);
  * Takes over an established queue pair. anchor: memory of the peer that requests without data name;
  * sink: 8 registered bytes.
  */
-void wire_attach(struct wire *wire, const struct device *device, struct ibv_qp *qp, const struct wire_pair *pair,
-                 struct remote anchor, uint64_t *sink, uint32_t sink_lkey);
+void wire_attach(struct wire *wire, const struct device *device, const struct wire_pair *pair, struct remote anchor,
+                 struct ibv_sge sink);
 
 /* Stops posting; what is outstanding counts as lost. The caller holds no lock. */
 void wire_break(struct wire *wire);
 
 /*
  * The requests. Each returns 0, ORIEL_ERR_PEER once the wire is broken, or ORIEL_ERR_MEMORY if the
- * ring cannot be made; the caller need not hold the lock. size_bytes > 0. With an lkey the device
- * uses the origin memory until the request completes. Without one (0) there are at most
+ * ring cannot be made; the caller need not hold the lock. The length is not 0. With an lkey the
+ * device uses the origin memory until the request completes. Without one (0) there are at most
  * WIRE_COPY_MAX bytes; a put copies them, and the origin memory is free on return. *number becomes
  * the request's.
  */
-int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
-             uint64_t *number);
-int wire_get(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, struct remote target, uint64_t *number);
+int wire_put(struct wire *wire, struct ibv_sge origin, struct remote target, uint64_t *number);
+int wire_get(struct wire *wire, struct ibv_sge origin, struct remote target, uint64_t *number);
 
 /* Fast path of wire_put, for at most inline_max bytes. */
-int wire_put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, uint64_t *number);
+int wire_put_inline(struct wire *wire, struct ibv_sge origin, struct remote target, uint64_t *number);
+
+/* An atomic on 8 aligned bytes, as the work request names it. */
+struct atomic {
+	enum ibv_wr_opcode opcode;
+	uint64_t compare_add;
+	uint64_t swap;
+	struct remote target;
+};
+
+static inline struct atomic atomic_add(uint64_t add, struct remote target)
+{
+	return (struct atomic){ IBV_WR_ATOMIC_FETCH_AND_ADD, add, 0, target };
+}
+
+static inline struct atomic atomic_swap(uint64_t compare, uint64_t swap, struct remote target)
+{
+	return (struct atomic){ IBV_WR_ATOMIC_CMP_AND_SWP, compare, swap, target };
+}
 
 /*
- * Atomics on 8 aligned bytes, as atomic as the device says (device.h): add, or replace if equal to
- * `compare`. *old becomes the old value, like a get without a key; NULL: not wanted. Return value
- * and *number are as above.
+ * Posts an atomic, as atomic as the device says (device.h): add, or replace if equal to `compare`.
+ * *old becomes the old value, like a get without a key; NULL: not wanted. Return value and *number
+ * are as above.
  */
-int wire_fetch_and_add(struct wire *wire, uint64_t add, struct remote target, uint64_t *old, uint64_t *number);
-int wire_compare_and_swap(struct wire *wire, uint64_t compare, uint64_t swap, struct remote target, uint64_t *old,
-                          uint64_t *number);
+int wire_atomic(struct wire *wire, const struct atomic *atomic, uint64_t *old, uint64_t *number);
 
 /*
  * Orders everything posted from now on, by any thread, behind the reads and atomics posted before.
@@ -181,8 +202,7 @@ int wire_wake(struct wire *wire, uint64_t *number);
  * before is, in every mode, without waiting for it; with `gets` only when outstanding gets have
  * been answered, too. The doorbell rings: the batch and this request are one post.
  */
-int wire_put_behind(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, bool gets,
-                    uint64_t *number);
+int wire_put_behind(struct wire *wire, struct ibv_sge origin, struct remote target, bool gets, uint64_t *number);
 int wire_add_behind(struct wire *wire, uint64_t add, struct remote target, bool gets, uint64_t *number);
 
 /*

@@ -91,13 +91,6 @@ static inline struct ibv_send_wr *append(struct wire *wire, enum ibv_wr_opcode o
 	return wr;
 }
 
-static inline void set_sge(struct ibv_send_wr *wr, const void *addr, size_t size_bytes, uint32_t lkey)
-{
-	wr->sg_list->addr = (uint64_t)(uintptr_t)addr;
-	wr->sg_list->length = (uint32_t)size_bytes;
-	wr->sg_list->lkey = lkey;
-}
-
 static inline bool has_copy_room(const struct wire *wire, uint32_t size_bytes)
 {
 	return has_room(wire) && copy_ring_is_open(&wire->copies) && copy_ring_has_room(&wire->copies, size_bytes);
@@ -132,7 +125,7 @@ static inline void leave_if_large(struct wire *wire, struct ibv_send_wr *wr, siz
 /* Sends the last request, `wr`, through the ring, by `copy`. */
 static inline void set_copy(struct wire *wire, struct ibv_send_wr *wr, const struct ring_copy *copy)
 {
-	set_sge(wr, copy->landing, copy->size_bytes, wire->copies.piece.keys[wire->device->index].lkey);
+	*wr->sg_list = wire_sge(copy->landing, copy->size_bytes, wire->copies.piece.keys[wire->device->index].lkey);
 	if (copy_ring_wants_signal(&wire->copies, copy))
 		ask_completion(wire, wr);
 	leave_if_large(wire, wr, copy->size_bytes);
@@ -145,13 +138,19 @@ static inline void append_copy(struct wire *wire, enum ibv_wr_opcode opcode, str
 }
 
 static inline void append_zero_copy(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target,
-                                    const void *origin, size_t size_bytes, uint32_t lkey)
+                                    struct ibv_sge origin)
 {
 	struct ibv_send_wr *wr = append(wire, opcode, target);
 
-	set_sge(wr, origin, size_bytes, lkey);
+	*wr->sg_list = origin;
 	wire->zero_copy = wire->posted;
-	leave_if_large(wire, wr, size_bytes);
+	leave_if_large(wire, wr, origin.length);
+}
+
+/* Returns the bytes of a work request's piece of memory. */
+static inline void *bytes_of(struct ibv_sge sge)
+{
+	return (void *)(uintptr_t)sge.addr;
 }
 
 /* Appends `size_bytes` to the batch, which has room. */
@@ -161,7 +160,7 @@ static inline void append_inline(struct wire *wire, const void *origin, size_t s
 	struct ibv_send_wr *wr = append(wire, IBV_WR_RDMA_WRITE, target);
 
 	copy_piece(data, origin, size_bytes);
-	set_sge(wr, data, size_bytes, 0);
+	*wr->sg_list = wire_sge(data, size_bytes, 0);
 	wr->send_flags |= IBV_SEND_INLINE;
 	wire->batched_bytes += (uint32_t)(size_bytes + 7) & ~7u;
 }
@@ -173,14 +172,6 @@ static inline void put_inline(struct wire *wire, const void *origin, size_t size
 		ring_locked(wire);
 	append_inline(wire, origin, size_bytes, target);
 }
-
-/* An atomic as the work request names it. */
-struct atomic {
-	enum ibv_wr_opcode opcode;
-	uint64_t compare_add;
-	uint64_t swap;
-	struct remote target;
-};
 
 /* Appends an atomic; reserve() has found room. The old value goes nowhere yet. */
 static inline struct ibv_send_wr *append_atomic(struct wire *wire, const struct atomic *atomic)
@@ -199,7 +190,7 @@ static inline void atomic_unread(struct wire *wire, const struct atomic *atomic)
 {
 	struct ibv_send_wr *wr = append_atomic(wire, atomic);
 
-	set_sge(wr, wire->sink, sizeof(*wire->sink), wire->sink_lkey);
+	*wr->sg_list = wire->sink;
 }
 
 /* Appends a request without data whose completion retires everything before it. */
@@ -218,6 +209,6 @@ static inline void signal_last(struct wire *wire)
 }
 
 /* Puts like wire_put, without merging. */
-int wire_put_locked(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target);
+int wire_put_locked(struct wire *wire, struct ibv_sge origin, struct remote target);
 
 #endif

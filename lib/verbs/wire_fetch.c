@@ -2,9 +2,9 @@
 /* wire_fetch.c - gets and atomics, which return data from the peer; design notes in wire.h */
 #include "verbs/wire_batch.h"
 
-static int get_copied(struct wire *wire, void *origin, size_t size_bytes, struct remote target)
+static int get_copied(struct wire *wire, struct ibv_sge origin, struct remote target)
 {
-	struct ring_copy *copy = reserve_copy(wire, (uint32_t)size_bytes, origin);
+	struct ring_copy *copy = reserve_copy(wire, origin.length, bytes_of(origin));
 
 	if (!copy)
 		return wire_copy_failed(wire);
@@ -13,39 +13,39 @@ static int get_copied(struct wire *wire, void *origin, size_t size_bytes, struct
 	return 0;
 }
 
-static inline int get_locked(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, struct remote target)
+static inline int get_locked(struct wire *wire, struct ibv_sge origin, struct remote target)
 {
-	if (!lkey)
-		return get_copied(wire, origin, size_bytes, target);
+	if (!origin.lkey)
+		return get_copied(wire, origin, target);
 	if (!reserve(wire))
 		return wire_lost_connection();
-	append_zero_copy(wire, IBV_WR_RDMA_READ, target, origin, size_bytes, lkey);
+	append_zero_copy(wire, IBV_WR_RDMA_READ, target, origin);
 	wire->fetching = wire->posted;
 	return 0;
 }
 
-static __attribute__((noinline)) int get(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes,
-                                         struct remote target, uint64_t *number)
+static __attribute__((noinline)) int get(struct wire *wire, struct ibv_sge origin, struct remote target,
+                                         uint64_t *number)
 {
 	int rc;
 
 	owned_lock_take(&wire->lock);
-	rc = get_locked(wire, origin, lkey, size_bytes, target);
+	rc = get_locked(wire, origin, target);
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;
 }
 
 /* Fast path: into memory with a key, if there is room, without a function call. */
-int wire_get(struct wire *wire, void *origin, uint32_t lkey, size_t size_bytes, struct remote target, uint64_t *number)
+int wire_get(struct wire *wire, struct ibv_sge origin, struct remote target, uint64_t *number)
 {
-	if (!lkey || size_bytes > WIRE_BATCH_MAX || !owned_lock_take_as_owner(&wire->lock))
-		return get(wire, origin, lkey, size_bytes, target, number);
+	if (!origin.lkey || origin.length > WIRE_BATCH_MAX || !owned_lock_take_as_owner(&wire->lock))
+		return get(wire, origin, target, number);
 	if (!has_room(wire)) {
 		owned_lock_give_as_owner(&wire->lock);
-		return get(wire, origin, lkey, size_bytes, target, number);
+		return get(wire, origin, target, number);
 	}
-	append_zero_copy(wire, IBV_WR_RDMA_READ, target, origin, size_bytes, lkey);
+	append_zero_copy(wire, IBV_WR_RDMA_READ, target, origin);
 	*number = wire->fetching = wire->posted;
 	owned_lock_give_as_owner(&wire->lock);
 	return 0;
@@ -77,46 +77,29 @@ static int atomic_locked(struct wire *wire, const struct atomic *atomic, uint64_
 	return 0;
 }
 
-static __attribute__((noinline)) int post_any_atomic(struct wire *wire, enum ibv_wr_opcode opcode, uint64_t compare_add,
-                                                     uint64_t swap, struct remote target, uint64_t *old,
+static __attribute__((noinline)) int post_any_atomic(struct wire *wire, const struct atomic *atomic, uint64_t *old,
                                                      uint64_t *number)
 {
-	struct atomic atomic = { opcode, compare_add, swap, target };
 	int rc;
 
 	owned_lock_take(&wire->lock);
-	rc = atomic_locked(wire, &atomic, old);
+	rc = atomic_locked(wire, atomic, old);
 	*number = wire->changing = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;
 }
 
 /* Fast path: the old value is wanted and there is room; without a function call. */
-static inline __attribute__((always_inline)) int post_atomic(struct wire *wire, enum ibv_wr_opcode opcode,
-                                                             uint64_t compare_add, uint64_t swap, struct remote target,
-                                                             uint64_t *old, uint64_t *number)
+int wire_atomic(struct wire *wire, const struct atomic *atomic, uint64_t *old, uint64_t *number)
 {
-	struct atomic atomic = { opcode, compare_add, swap, target };
-
 	if (!old || !owned_lock_take_as_owner(&wire->lock))
-		return post_any_atomic(wire, opcode, compare_add, swap, target, old, number);
+		return post_any_atomic(wire, atomic, old, number);
 	if (!has_copy_room(wire, sizeof(*old))) {
 		owned_lock_give_as_owner(&wire->lock);
-		return post_any_atomic(wire, opcode, compare_add, swap, target, old, number);
+		return post_any_atomic(wire, atomic, old, number);
 	}
-	atomic_to_copy(wire, &atomic, copy_ring_take(&wire->copies, sizeof(*old), wire->posted + 1, old));
+	atomic_to_copy(wire, atomic, copy_ring_take(&wire->copies, sizeof(*old), wire->posted + 1, old));
 	*number = wire->changing = wire->posted;
 	owned_lock_give_as_owner(&wire->lock);
 	return 0;
-}
-
-int wire_fetch_and_add(struct wire *wire, uint64_t add, struct remote target, uint64_t *old, uint64_t *number)
-{
-	return post_atomic(wire, IBV_WR_ATOMIC_FETCH_AND_ADD, add, 0, target, old, number);
-}
-
-int wire_compare_and_swap(struct wire *wire, uint64_t compare, uint64_t swap, struct remote target, uint64_t *old,
-                          uint64_t *number)
-{
-	return post_atomic(wire, IBV_WR_ATOMIC_CMP_AND_SWP, compare, swap, target, old, number);
 }

@@ -13,7 +13,7 @@ static void append_read_behind(struct wire *wire)
 	if (!reserve(wire))
 		return;
 	wr = append(wire, IBV_WR_RDMA_READ, wire->anchor);
-	set_sge(wr, wire->sink, sizeof(*wire->sink), wire->sink_lkey);
+	*wr->sg_list = wire->sink;
 	ask_completion(wire, wr);
 	wire->read_behind = wire->fetching = wire->posted;
 }
@@ -67,27 +67,28 @@ void wire_fence_changes(struct wire *wire)
 }
 
 /* Puts few bytes, in a request of their own. */
-static inline __attribute__((always_inline)) int put_few(struct wire *wire, const void *origin, size_t size_bytes,
-                                                         struct remote target)
+static inline int put_few(struct wire *wire, struct ibv_sge origin, struct remote target)
 {
-	if (wire->inline_max < size_bytes)
-		return wire_put_locked(wire, origin, 0, size_bytes, target);
+	if (wire->inline_max < origin.length)
+		return wire_put_locked(wire, origin, target);
 	if (!reserve(wire))
 		return wire_lost_connection();
-	put_inline(wire, origin, size_bytes, target);
+	put_inline(wire, bytes_of(origin), origin.length, target);
 	return 0;
 }
 
-static inline __attribute__((always_inline)) int put_word(struct wire *wire, uint64_t value, struct remote target)
+static inline int put_word(struct wire *wire, uint64_t value, struct remote target)
 {
-	return put_few(wire, &value, sizeof(value), target);
+	return put_few(wire, wire_sge(&value, sizeof(value), 0), target);
 }
 
 static int add_unread(struct wire *wire, uint64_t add, struct remote target)
 {
+	const struct atomic atomic = atomic_add(add, target);
+
 	if (!reserve(wire))
 		return wire_lost_connection();
-	atomic_unread(wire, &(struct atomic){ IBV_WR_ATOMIC_FETCH_AND_ADD, add, 0, target });
+	atomic_unread(wire, &atomic);
 	return 0;
 }
 
@@ -214,23 +215,22 @@ static void order_next(struct wire *wire, bool ordered, bool gets)
 		fence_locked(wire);
 }
 
-static int put_behind_locked(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, bool gets)
+static int put_behind_locked(struct wire *wire, struct ibv_sge origin, struct remote target, bool gets)
 {
 	int rc;
 
 	order_next(wire, wire->flag_mode == FLAG_WRITE, gets);
-	rc = put_few(wire, origin, size_bytes, target);
+	rc = put_few(wire, origin, target);
 	ring_locked(wire);
 	return rc;
 }
 
-int wire_put_behind(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, bool gets,
-                    uint64_t *number)
+int wire_put_behind(struct wire *wire, struct ibv_sge origin, struct remote target, bool gets, uint64_t *number)
 {
 	int rc;
 
 	owned_lock_take(&wire->lock);
-	rc = put_behind_locked(wire, origin, size_bytes, target, gets);
+	rc = put_behind_locked(wire, origin, target, gets);
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;

@@ -33,6 +33,7 @@ static int make_qp(const struct device *device, struct rdma_cm_id *id, struct wi
 		};
 
 		if (device->functions->create_qp(id, device->pd, &attr) == 0) {
+			pair->qp = id->qp;
 			pair->inline_max = attr.cap.max_inline_data;
 			return 0;
 		}

@@ -4,34 +4,28 @@
 
 #include "verbs/wire_batch.h"
 
-static int put_copied(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
+static int put_copied(struct wire *wire, struct ibv_sge origin, struct remote target)
 {
-	struct ring_copy *copy = reserve_copy(wire, (uint32_t)size_bytes, NULL);
+	struct ring_copy *copy = reserve_copy(wire, origin.length, NULL);
 
 	if (!copy)
 		return wire_copy_failed(wire);
-	memcpy(copy->landing, origin, size_bytes);
+	memcpy(copy->landing, bytes_of(origin), origin.length);
 	append_copy(wire, IBV_WR_RDMA_WRITE, target, copy);
 	return 0;
 }
 
-static inline __attribute__((always_inline)) int put_locked(struct wire *wire, const void *origin, uint32_t lkey,
-                                                            size_t size_bytes, struct remote target)
+int wire_put_locked(struct wire *wire, struct ibv_sge origin, struct remote target)
 {
 	if (!reserve(wire))
 		return wire_lost_connection();
-	if (lkey)
-		append_zero_copy(wire, IBV_WR_RDMA_WRITE, target, origin, size_bytes, lkey);
-	else if (size_bytes <= wire->inline_max)
-		put_inline(wire, origin, size_bytes, target);
+	if (origin.lkey)
+		append_zero_copy(wire, IBV_WR_RDMA_WRITE, target, origin);
+	else if (origin.length <= wire->inline_max)
+		put_inline(wire, bytes_of(origin), origin.length, target);
 	else
-		return put_copied(wire, origin, size_bytes, target);
+		return put_copied(wire, origin, target);
 	return 0;
-}
-
-int wire_put_locked(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target)
-{
-	return put_locked(wire, origin, lkey, size_bytes, target);
 }
 
 /*
@@ -52,9 +46,9 @@ static struct ibv_send_wr *continued(struct wire *wire, size_t size_bytes, struc
 	return merged <= WIRE_MERGED_MAX && merged <= wire->max_message_bytes ? last : NULL;
 }
 
-static bool continues_at(const struct ibv_send_wr *wr, const void *here)
+static bool continues_at(const struct ibv_send_wr *wr, uint64_t here)
 {
-	return wr->sg_list->addr + wr->sg_list->length == (uintptr_t)here;
+	return wr->sg_list->addr + wr->sg_list->length == here;
 }
 
 /* Lengthens a request, which leaves when it is large. */
@@ -67,77 +61,75 @@ static void lengthen(struct wire *wire, struct ibv_send_wr *wr, size_t size_byte
 	ring_locked(wire);
 }
 
-static bool merge_inline(struct wire *wire, struct ibv_send_wr *wr, const void *origin, size_t size_bytes)
+static bool merge_inline(struct wire *wire, struct ibv_send_wr *wr, struct ibv_sge origin)
 {
 	uint8_t *data = wire->inline_data + wire->batched_bytes;
 
-	if (!continues_at(wr, data) || wr->sg_list->length + size_bytes > wire->inline_max ||
-	    size_bytes > WIRE_BATCH_BYTES - wire->batched_bytes)
+	if (!continues_at(wr, (uintptr_t)data) || wr->sg_list->length + origin.length > wire->inline_max ||
+	    origin.length > WIRE_BATCH_BYTES - wire->batched_bytes)
 		return false;
-	copy_piece(data, origin, size_bytes);
-	wire->batched_bytes += (uint32_t)(size_bytes + 7) & ~7u;
-	lengthen(wire, wr, size_bytes);
+	copy_piece(data, bytes_of(origin), origin.length);
+	wire->batched_bytes += (origin.length + 7) & ~7u;
+	lengthen(wire, wr, origin.length);
 	return true;
 }
 
-static bool merge_copied(struct wire *wire, struct ibv_send_wr *wr, const void *origin, size_t size_bytes)
+static bool merge_copied(struct wire *wire, struct ibv_send_wr *wr, struct ibv_sge origin)
 {
-	struct ring_copy *copy = copy_ring_extend(&wire->copies, (uint32_t)size_bytes, wire->posted);
+	struct ring_copy *copy = copy_ring_extend(&wire->copies, origin.length, wire->posted);
 
 	if (!copy)
 		return false;
-	memcpy((uint8_t *)copy->landing + wr->sg_list->length, origin, size_bytes);
+	memcpy((uint8_t *)copy->landing + wr->sg_list->length, bytes_of(origin), origin.length);
 	if (copy_ring_wants_signal(&wire->copies, copy))
 		ask_completion(wire, wr);
-	lengthen(wire, wr, size_bytes);
+	lengthen(wire, wr, origin.length);
 	return true;
 }
 
-static bool merge_registered(struct wire *wire, struct ibv_send_wr *wr, const void *origin, uint32_t lkey,
-                             size_t size_bytes)
+static bool merge_registered(struct wire *wire, struct ibv_send_wr *wr, struct ibv_sge origin)
 {
-	if (!continues_at(wr, origin) || wr->sg_list->lkey != lkey)
+	if (!continues_at(wr, origin.addr) || wr->sg_list->lkey != origin.lkey)
 		return false;
-	lengthen(wire, wr, size_bytes);
+	lengthen(wire, wr, origin.length);
 	return true;
 }
 
 /* Merges a put into the request before it, if it can; returns whether it has. */
-static bool merge(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target)
+static bool merge(struct wire *wire, struct ibv_sge origin, struct remote target)
 {
-	struct ibv_send_wr *wr = continued(wire, size_bytes, target);
+	struct ibv_send_wr *wr = continued(wire, origin.length, target);
 
 	if (!wr)
 		return false;
-	if (lkey)
-		return merge_registered(wire, wr, origin, lkey, size_bytes);
-	return size_bytes <= wire->inline_max ? merge_inline(wire, wr, origin, size_bytes)
-	                                      : merge_copied(wire, wr, origin, size_bytes);
+	if (origin.lkey)
+		return merge_registered(wire, wr, origin);
+	return origin.length <= wire->inline_max ? merge_inline(wire, wr, origin) : merge_copied(wire, wr, origin);
 }
 
-static __attribute__((noinline)) int put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes,
-                                         struct remote target, uint64_t *number)
+static __attribute__((noinline)) int put(struct wire *wire, struct ibv_sge origin, struct remote target,
+                                         uint64_t *number)
 {
 	int rc = 0;
 
 	owned_lock_take(&wire->lock);
-	if (!merge(wire, origin, lkey, size_bytes, target))
-		rc = put_locked(wire, origin, lkey, size_bytes, target);
+	if (!merge(wire, origin, target))
+		rc = wire_put_locked(wire, origin, target);
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;
 }
 
 /* Called with the lock held; releases it. */
-static __attribute__((noinline)) int put_inline_entered(struct wire *wire, const void *origin, size_t size_bytes,
-                                                        struct remote target, uint64_t *number)
+static __attribute__((noinline)) int put_inline_entered(struct wire *wire, struct ibv_sge origin, struct remote target,
+                                                        uint64_t *number)
 {
-	struct ibv_send_wr *wr = continued(wire, size_bytes, target);
+	struct ibv_send_wr *wr = continued(wire, origin.length, target);
 	int rc = 0;
 
-	if (!wr || !merge_inline(wire, wr, origin, size_bytes)) {
+	if (!wr || !merge_inline(wire, wr, origin)) {
 		if (reserve(wire))
-			put_inline(wire, origin, size_bytes, target);
+			put_inline(wire, bytes_of(origin), origin.length, target);
 		else
 			rc = wire_lost_connection();
 	}
@@ -146,41 +138,40 @@ static __attribute__((noinline)) int put_inline_entered(struct wire *wire, const
 	return rc;
 }
 
-static __attribute__((noinline)) int put_inline_waiting(struct wire *wire, const void *origin, size_t size_bytes,
-                                                        struct remote target, uint64_t *number)
+static __attribute__((noinline)) int put_inline_waiting(struct wire *wire, struct ibv_sge origin, struct remote target,
+                                                        uint64_t *number)
 {
 	owned_lock_take(&wire->lock);
-	return put_inline_entered(wire, origin, size_bytes, target, number);
+	return put_inline_entered(wire, origin, target, number);
 }
 
 /*
  * Fast path: a word into an empty batch, without a function call, so that no registers are saved.
  */
-int wire_put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target, uint64_t *number)
+int wire_put_inline(struct wire *wire, struct ibv_sge origin, struct remote target, uint64_t *number)
 {
 	if (!owned_lock_take_as_owner(&wire->lock))
-		return put_inline_waiting(wire, origin, size_bytes, target, number);
-	if (size_bytes != sizeof(uint64_t) || wire->batched > 0 || !has_room(wire))
-		return put_inline_entered(wire, origin, size_bytes, target, number);
-	append_inline(wire, origin, sizeof(uint64_t), target);
+		return put_inline_waiting(wire, origin, target, number);
+	if (origin.length != sizeof(uint64_t) || wire->batched > 0 || !has_room(wire))
+		return put_inline_entered(wire, origin, target, number);
+	append_inline(wire, bytes_of(origin), sizeof(uint64_t), target);
 	*number = wire->posted;
 	owned_lock_give_as_owner(&wire->lock);
 	return 0;
 }
 
 /* Fast path: memory with a key, into an empty batch, without a function call. */
-int wire_put(struct wire *wire, const void *origin, uint32_t lkey, size_t size_bytes, struct remote target,
-             uint64_t *number)
+int wire_put(struct wire *wire, struct ibv_sge origin, struct remote target, uint64_t *number)
 {
-	if (!lkey && size_bytes <= wire->inline_max)
-		return wire_put_inline(wire, origin, size_bytes, target, number);
-	if (!lkey || size_bytes > WIRE_BATCH_MAX || !owned_lock_take_as_owner(&wire->lock))
-		return put(wire, origin, lkey, size_bytes, target, number);
+	if (!origin.lkey && origin.length <= wire->inline_max)
+		return wire_put_inline(wire, origin, target, number);
+	if (!origin.lkey || origin.length > WIRE_BATCH_MAX || !owned_lock_take_as_owner(&wire->lock))
+		return put(wire, origin, target, number);
 	if (wire->batched > 0 || !has_room(wire)) {
 		owned_lock_give_as_owner(&wire->lock);
-		return put(wire, origin, lkey, size_bytes, target, number);
+		return put(wire, origin, target, number);
 	}
-	append_zero_copy(wire, IBV_WR_RDMA_WRITE, target, origin, size_bytes, lkey);
+	append_zero_copy(wire, IBV_WR_RDMA_WRITE, target, origin);
 	*number = wire->posted;
 	owned_lock_give_as_owner(&wire->lock);
 	return 0;
@@ -196,7 +187,7 @@ int wire_write(struct wire *wire, const void *origin, size_t size_bytes, struct 
 		struct remote to = { target.addr + done, target.rkey };
 
 		bytes = size_bytes - done < largest ? size_bytes - done : largest;
-		rc = wire_put(wire, (const uint8_t *)origin + done, 0, bytes, to, &unused);
+		rc = wire_put(wire, wire_sge((const uint8_t *)origin + done, bytes, 0), to, &unused);
 	}
 	return rc;
 }

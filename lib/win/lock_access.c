@@ -97,8 +97,8 @@ static int read_piece(struct link *link, struct lock *lock, void *to, struct rem
 {
 	for (size_t done = 0; done < size_bytes; done += READ_BYTES) {
 		struct remote piece = { from.addr + done, from.rkey };
-		int rc = wire_get(&link->peer->wire, (uint8_t *)to + done, 0, min_size(size_bytes - done, READ_BYTES), piece,
-		                  &lock->number);
+		struct ibv_sge here = wire_sge((uint8_t *)to + done, min_size(size_bytes - done, READ_BYTES), 0);
+		int rc = wire_get(&link->peer->wire, here, piece, &lock->number);
 
 		if (rc)
 			return rc;
@@ -158,7 +158,7 @@ int lock_keep_order(struct link *link)
 
 int lock_write_there(struct link *link, const void *words, size_t size_bytes, struct remote to)
 {
-	return wire_put(&link->peer->wire, words, 0, size_bytes, to, &link->last_number) ? ORIEL_ERR_PEER : 0;
+	return wire_put(&link->peer->wire, wire_sge(words, size_bytes, 0), to, &link->last_number) ? ORIEL_ERR_PEER : 0;
 }
 
 int lock_write_state(struct link *link, struct lock *lock, enum lock_state state)

@@ -396,8 +396,9 @@ static int drawn_step(struct link *link, struct lock *lock)
 static int draw_there(struct lock *lock, struct peer *by, uint32_t rkey)
 {
 	struct remote next = { lock->control.addr + offsetof(struct lock_header, next), rkey };
+	const struct atomic draw = atomic_add(1, next);
 
-	return wire_fetch_and_add(&by->wire, 1, next, &lock->fetched, &lock->number) ? ORIEL_ERR_PEER : 0;
+	return wire_atomic(&by->wire, &draw, &lock->fetched, &lock->number) ? ORIEL_ERR_PEER : 0;
 }
 
 static int read_drawn(struct link *link, struct lock *lock)

@@ -61,7 +61,7 @@ static int read_block(struct link *link, struct remote from, void *to, size_t si
 		memcpy(to, (const void *)(uintptr_t)from.addr, size_bytes);
 		return 0;
 	}
-	return wire_get(wire, to, 0, size_bytes, from, &link->last_number);
+	return wire_get(wire, wire_sge(to, size_bytes, 0), from, &link->last_number);
 }
 
 /* Waits until the blocks are here. The device's retries bound the wait. */

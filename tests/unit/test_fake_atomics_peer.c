@@ -60,11 +60,11 @@ static struct wire *wait_wire(struct rank *rank, int to)
 
 static void add_up(struct rank *rank, struct wire *wire)
 {
+	const struct atomic one = atomic_add(1, word);
 	uint64_t old[ADDS], number = 0;
 
-	for (int i = 0; i < ADDS; i++) {
-		rank_note(rank, "add", wire_fetch_and_add(wire, 1, word, &old[i], &number));
-	}
+	for (int i = 0; i < ADDS; i++)
+		rank_note(rank, "add", wire_atomic(wire, &one, &old[i], &number));
 	rank->wrong += !wire_wait(wire, number);
 	for (int i = 0; i < ADDS; i++)
 		__atomic_add_fetch(&seen[old[i] % sizeof(seen)], 1, __ATOMIC_RELAXED);

@@ -86,8 +86,8 @@ static void attach(struct end *end, const struct end *other)
 {
 	struct remote anchor = { (uint64_t)(uintptr_t)other->memory, other->mr->rkey };
 
-	wire_attach(&end->wire, &end->devices.list[0], end->id->qp, &end->pair, anchor, end->sink.addr,
-	            end->sink.keys[0].lkey);
+	wire_attach(&end->wire, &end->devices.list[0], &end->pair, anchor,
+	            wire_sge(end->sink.addr, sizeof(uint64_t), end->sink.keys[0].lkey));
 }
 
 static void join(void)
@@ -152,17 +152,31 @@ static void finish(struct end *end)
 	CU_ASSERT_TRUE(wire_done(&end->wire, number));
 }
 
+static int add(uint64_t value, struct remote target, uint64_t *old, uint64_t *number)
+{
+	const struct atomic atomic = atomic_add(value, target);
+
+	return wire_atomic(&a.wire, &atomic, old, number);
+}
+
+static int swap(uint64_t compare, uint64_t value, struct remote target, uint64_t *old, uint64_t *number)
+{
+	const struct atomic atomic = atomic_swap(compare, value, target);
+
+	return wire_atomic(&a.wire, &atomic, old, number);
+}
+
 /* A put in the way that its memory asks for; lkey 0: the wire copies. */
 static int put_to(struct wire *wire, const void *from, uint32_t lkey, size_t size, struct remote to, bool *copied,
                   uint64_t *number)
 {
 	*copied = !lkey || size <= wire->inline_max;
-	return wire_put(wire, from, *copied ? 0 : lkey, size, to, number);
+	return wire_put(wire, wire_sge(from, size, *copied ? 0 : lkey), to, number);
 }
 
 static int get_from(struct wire *wire, void *to, uint32_t lkey, size_t size, struct remote from, uint64_t *number)
 {
-	return wire_get(wire, to, lkey, size, from, number);
+	return wire_get(wire, wire_sge(to, size, lkey), from, number);
 }
 
 static int put(const void *from, uint32_t lkey, size_t size, size_t offset)
@@ -440,10 +454,10 @@ static void wire_fetch_and_add__and_compare_and_swap(void)
 	word = 40;
 	memcpy(b.memory + 16, &word, sizeof(word));
 	posts = fake_posts();
-	CU_ASSERT_EQUAL(wire_fetch_and_add(&a.wire, 2, at(&b, 16), &old[0], &number), 0);
-	CU_ASSERT_EQUAL(wire_compare_and_swap(&a.wire, 42, 50, at(&b, 16), &old[1], &number), 0);
-	CU_ASSERT_EQUAL(wire_compare_and_swap(&a.wire, 42, 60, at(&b, 16), &old[2], &number), 0);
-	CU_ASSERT_EQUAL(wire_fetch_and_add(&a.wire, (uint64_t)-1, at(&b, 16), NULL, &number), 0);
+	CU_ASSERT_EQUAL(add(2, at(&b, 16), &old[0], &number), 0);
+	CU_ASSERT_EQUAL(swap(42, 50, at(&b, 16), &old[1], &number), 0);
+	CU_ASSERT_EQUAL(swap(42, 60, at(&b, 16), &old[2], &number), 0);
+	CU_ASSERT_EQUAL(add((uint64_t)-1, at(&b, 16), NULL, &number), 0);
 	CU_ASSERT_EQUAL(number, 4);
 	CU_ASSERT_EQUAL(fake_posts(), posts);
 	CU_ASSERT_EQUAL(old[0], 1); /* not before its completion */
@@ -473,7 +487,7 @@ static void wire_fetch_and_add__through_the_ring(void)
 		memset(chunk, 5, sizeof(chunk));
 		for (size_t i = 0; i < 300; i++) {
 			CU_ASSERT_EQUAL(put(chunk, 0, 1 + i, 4096), 0);
-			CU_ASSERT_EQUAL(wire_fetch_and_add(&a.wire, 3, at(&b, 0), &old[i], &number), 0);
+			CU_ASSERT_EQUAL(add(3, at(&b, 0), &old[i], &number), 0);
 		}
 		finish(&a);
 		for (size_t i = 0; i < 300; i++)
@@ -493,10 +507,10 @@ static void wire_compare_and_swap__every_level(void)
 		fake_config.atomics = levels[i];
 		join();
 		CU_ASSERT_EQUAL(a.devices.list[0].atomics, levels[i] == IBV_ATOMIC_HCA ? ATOMICS_HCA : ATOMICS_GLOB);
-		wire_compare_and_swap(&a.wire, 0, 5, at(&b, 8), &old, &number);
+		swap(0, 5, at(&b, 8), &old, &number);
 		finish(&a);
 		CU_ASSERT_EQUAL(old, 0);
-		wire_compare_and_swap(&a.wire, 0, 6, at(&b, 8), &old, &number);
+		swap(0, 6, at(&b, 8), &old, &number);
 		finish(&a);
 		CU_ASSERT_EQUAL(old, 5);
 		CU_ASSERT_EQUAL(b.memory[8], 5);
@@ -522,7 +536,7 @@ static void wire_fence__behind_reads_and_atomics_only(void)
 	put("z", 0, 1, 1);
 	finish(&a);
 	CU_ASSERT_EQUAL(fake_fences(), 1);
-	wire_fetch_and_add(&a.wire, 1, at(&b, 8), NULL, &number);
+	add(1, at(&b, 8), NULL, &number);
 	wire_ring(&a.wire);
 	wire_fence(&a.wire);
 	wire_flag_signalled(&a.wire, 0, 1, at(&b, 16), &number);
@@ -544,11 +558,11 @@ static void wire_put_behind__atomics(void)
 	join();
 	a.wire.flag_mode = FLAG_WRITE;
 	put("x", 0, 1, 0);
-	wire_put_behind(&a.wire, "y", 1, at(&b, 1), false, &number);
+	wire_put_behind(&a.wire, wire_sge("y", 1, 0), at(&b, 1), false, &number);
 	finish(&a);
 	CU_ASSERT_EQUAL(fake_fences(), 0);
-	wire_fetch_and_add(&a.wire, 1, at(&b, 8), NULL, &number);
-	wire_put_behind(&a.wire, "z", 1, at(&b, 1), false, &number);
+	add(1, at(&b, 8), NULL, &number);
+	wire_put_behind(&a.wire, wire_sge("z", 1, 0), at(&b, 1), false, &number);
 	finish(&a);
 	CU_ASSERT_EQUAL(fake_fences(), 1);
 	part();
@@ -560,13 +574,13 @@ static void fail__a_lost_atomic_is_not_copied(void)
 
 	join();
 	fake_fail_request(1);
-	wire_fetch_and_add(&a.wire, 1, at(&b, 0), &old, &number);
+	add(1, at(&b, 0), &old, &number);
 	wire_signal(&a.wire);
 	wire_poll(&a.wire);
 	CU_ASSERT_EQUAL(a.broken, 1);
 	CU_ASSERT_EQUAL(old, 77);
-	CU_ASSERT_EQUAL(wire_fetch_and_add(&a.wire, 1, at(&b, 0), &old, &number), ORIEL_ERR_PEER);
-	CU_ASSERT_EQUAL(wire_compare_and_swap(&a.wire, 1, 2, at(&b, 0), NULL, &number), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(add(1, at(&b, 0), &old, &number), ORIEL_ERR_PEER);
+	CU_ASSERT_EQUAL(swap(1, 2, at(&b, 0), NULL, &number), ORIEL_ERR_PEER);
 	part();
 }
 
