@@ -125,7 +125,8 @@ static void copy__places_the_last_word_of_what_is_fetched_likewise(void)
 					   here[] = { { target, 50 }, { target + 50, 50 } };
 
 	begin(SIZE_MAX);
-	CU_ASSERT_EQUAL(soft_vm_fetch(getpid(), there, 2, here, 2, 0), 0);
+	CU_ASSERT_EQUAL(soft_vm_fetch(getpid(), there[0], here, 2, 0), 0);
+	CU_ASSERT_EQUAL(soft_vm_fetch(getpid(), there[1], here, 2, 40), 0);
 	CU_ASSERT_EQUAL(memcmp(source, target, BYTES), 0);
 	CU_ASSERT_TRUE(last_call_is(source + 96, 4));
 }

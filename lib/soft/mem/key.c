@@ -96,7 +96,7 @@ uint32_t soft_key_serial(struct soft_core *core)
 
 void *soft_key_local(uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length, uint32_t access)
 {
-	const struct shm_mr *mr = soft_key_find(soft_core->seg, lkey, pd, 0, addr, length, access);
+	const struct shm_mr *mr = soft_key_find(soft_core->seg, (struct soft_span){ addr, length, lkey }, pd, 0, access);
 
 	if (!mr || mr->access & SHM_ACCESS_WINDOW)
 		return NULL;

@@ -25,22 +25,29 @@ static inline uint32_t soft_key_place(const struct shm_segment *seg, uint32_t ke
 	return ((key >> SHM_KEY_BITS) ^ seg->key_mask) & (SHM_MRS - 1);
 }
 
-/*
- * Returns the entry of a key if it grants `access` on [addr, addr + length) to a protection domain
- * and queue pair, otherwise NULL.
- */
-static inline const struct shm_mr *soft_key_find(const struct shm_segment *seg, uint32_t key, uint32_t pd, uint32_t qpn,
-                                                 uint64_t addr, uint64_t length, uint32_t access)
-{
-	const struct shm_mr *mr = &seg->mr[soft_key_place(seg, key)];
+/* Memory as a request names it. */
+struct soft_span {
+	uint64_t addr;
+	uint64_t length;
+	uint32_t key;
+};
 
-	if (key == 0 || shm_mr_key(mr) != key)
+/*
+ * Returns the entry of the span's key if it grants `access` on the span to a protection domain and
+ * queue pair, otherwise NULL.
+ */
+static inline const struct shm_mr *soft_key_find(const struct shm_segment *seg, struct soft_span span, uint32_t pd,
+                                                 uint32_t qpn, uint32_t access)
+{
+	const struct shm_mr *mr = &seg->mr[soft_key_place(seg, span.key)];
+
+	if (span.key == 0 || shm_mr_key(mr) != span.key)
 		return NULL;
 	if (mr->qpn ? mr->qpn != qpn : mr->pd != pd)
 		return NULL;
 	if ((mr->access & access) != access)
 		return NULL;
-	if (addr < mr->iova || length > mr->length || addr - mr->iova > mr->length - length)
+	if (span.addr < mr->iova || span.length > mr->length || span.addr - mr->iova > mr->length - span.length)
 		return NULL;
 	return mr;
 }

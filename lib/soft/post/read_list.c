@@ -40,9 +40,10 @@ struct ranges {
  */
 static bool add(struct soft_qp *qp, struct ranges *ranges, const struct softverbs_piece *piece)
 {
+	const struct soft_span span = { piece->addr, piece->size_bytes, piece->rkey };
 	uint64_t there;
 
-	if (!soft_direct_reaches(qp, piece->rkey, piece->addr, piece->size_bytes, IBV_ACCESS_REMOTE_READ, &there))
+	if (!soft_direct_reaches(qp, span, IBV_ACCESS_REMOTE_READ, &there))
 		return false;
 	ranges->here[ranges->n] = (struct iovec){ piece->here, piece->size_bytes };
 	ranges->there[ranges->n++] = (struct iovec){ (void *)(uintptr_t)there, piece->size_bytes };

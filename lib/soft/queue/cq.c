@@ -78,7 +78,8 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *base)
 	if (atomic_load(&cq->users) != 0)
 		return soft_result(EBUSY);
 	soft_channel_forget(cq);
-	soft_async_forget(base->context, cq, &base->mutex, &base->cond, &base->async_events_completed, &cq->async_raised);
+	soft_async_await(&base->mutex, &base->cond, &base->async_events_completed,
+	                 soft_async_forget(base->context, cq, &cq->async_raised));
 	if (base->channel)
 		__atomic_fetch_sub(&base->channel->refcnt, 1, __ATOMIC_RELAXED);
 	pthread_mutex_destroy(&base->mutex);

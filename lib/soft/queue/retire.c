@@ -36,16 +36,17 @@ static enum ibv_wc_opcode wc_opcode(uint32_t opcode)
 	}
 }
 
-/*
- * Adds a completion of the request before sq_tail, if it needs one. Returns false if it was lost.
- */
-static bool completion(struct soft_qp *qp, uint64_t wr_id, uint32_t opcode, uint32_t flags, uint64_t length,
-                       enum ibv_wc_status status)
+/* Returns whether a request that ended well needs a completion. */
+static bool is_signalled(const struct soft_qp *qp, uint32_t flags)
+{
+	return qp->sig_all || flags & IBV_SEND_SIGNALED;
+}
+
+/* Adds a completion of the request before sq_tail. Returns false if it was lost. */
+static bool completion(struct soft_qp *qp, uint64_t wr_id, uint32_t opcode, uint64_t length, enum ibv_wc_status status)
 {
 	struct soft_cqe cqe;
 
-	if (status == IBV_WC_SUCCESS && !qp->sig_all && !(flags & IBV_SEND_SIGNALED))
-		return true;
 	memset(&cqe.wc, 0, sizeof(cqe.wc));
 	cqe.wc.wr_id = wr_id;
 	cqe.wc.status = status;
@@ -63,7 +64,9 @@ static bool complete(struct soft_qp *qp, enum ibv_wc_status status)
 {
 	const struct soft_wqe *wqe = soft_wqe(qp, qp->sq_tail++);
 
-	return completion(qp, wqe->wr_id, wqe->opcode, wqe->flags, wqe->length, status);
+	if (status == IBV_WC_SUCCESS && !is_signalled(qp, wqe->flags))
+		return true;
+	return completion(qp, wqe->wr_id, wqe->opcode, wqe->length, status);
 }
 
 void soft_send_flush(struct soft_qp *qp)
@@ -97,7 +100,7 @@ void soft_send_done_at_once(struct soft_qp *qp, uint64_t wr_id, uint32_t opcode,
 {
 	qp->sq_head++;
 	qp->sq_exec = qp->sq_tail = qp->sq_head;
-	if (!completion(qp, wr_id, opcode, flags, length, IBV_WC_SUCCESS))
+	if (is_signalled(qp, flags) && !completion(qp, wr_id, opcode, length, IBV_WC_SUCCESS))
 		completion_lost(qp);
 }
 

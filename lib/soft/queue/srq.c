@@ -82,7 +82,8 @@ SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *base)
 
 	if (atomic_load(&srq->users) != 0)
 		return soft_result(EBUSY);
-	soft_async_forget(base->context, srq, &base->mutex, &base->cond, &base->events_completed, &srq->async_raised);
+	soft_async_await(&base->mutex, &base->cond, &base->events_completed,
+	                 soft_async_forget(base->context, srq, &srq->async_raised));
 	atomic_fetch_sub(&soft_pd(base->pd)->users, 1);
 	pthread_mutex_destroy(&base->mutex);
 	pthread_cond_destroy(&base->cond);

@@ -72,17 +72,20 @@ static bool by_fetch(const struct soft_qp *qp, const struct soft_wqe *wqe)
 	       atomic_load_explicit(&qp->out->peer_can_vm, memory_order_relaxed) && wqe->length >= FETCH_MIN;
 }
 
-/*
- * Fills the request for the next part. Writes the first cache line last and in one go: the peer may
- * be polling it.
- */
-static void fill_request(const struct soft_wqe *wqe, const struct iovec *iov, uint64_t from, uint32_t length,
-                         bool fetch, struct shm_req *req, uint8_t *chunk)
+/* Copies the data of the next part, if the request carries data. */
+static void fill_data(const struct soft_wqe *wqe, const struct iovec *iov, uint64_t from, uint32_t length,
+                      uint8_t *data)
 {
-	if (fetch)
-		memcpy(chunk, iov, wqe->nsge * sizeof(*iov));
-	else if (soft_carries_data(wqe->opcode))
-		soft_copy_out(length <= SHM_INLINE ? req->data : chunk, iov, wqe->nsge, from, length);
+	if (soft_carries_data(wqe->opcode))
+		soft_copy_out(data, iov, wqe->nsge, from, length);
+}
+
+/*
+ * Fills the request for the next part, after its data. Writes the first cache line last and in one
+ * go: the peer may be polling it.
+ */
+static void fill_request(const struct soft_wqe *wqe, uint64_t from, uint32_t length, bool fetch, struct shm_req *req)
+{
 	req->compare_add = wqe->compare_add;
 	req->swap = wqe->swap;
 	req->total = wqe->length;
@@ -106,7 +109,11 @@ static bool push_part(struct soft_qp *qp, const struct soft_wqe *wqe, const stru
 
 	if (!req)
 		return false;
-	fill_request(wqe, iov, qp->part_done, length, fetch, req, chunk);
+	if (fetch)
+		memcpy(chunk, iov, wqe->nsge * sizeof(*iov));
+	else
+		fill_data(wqe, iov, qp->part_done, length, length <= SHM_INLINE ? req->data : chunk);
+	fill_request(wqe, qp->part_done, length, fetch, req);
 	req->flags = part_flags(qp, wqe, length) | (fetch ? SHM_REQ_FETCH : 0);
 	qp->part_done += length;
 	soft_pipe_commit(qp, req);
@@ -125,7 +132,8 @@ bool soft_sync_push(struct soft_qp *qp, const struct soft_rdma *op)
 
 	if (!req)
 		return false;
-	fill_request(&wqe, op->iov, sync->sent, length, false, req, chunk);
+	fill_data(&wqe, op->iov, sync->sent, length, length <= SHM_INLINE ? req->data : chunk);
+	fill_request(&wqe, sync->sent, length, false, req);
 	req->flags = SHM_REQ_FIRST | SHM_REQ_LAST | SHM_REQ_SYNCHRONOUS | (qp->resync ? SHM_REQ_RESYNC : 0);
 	sync->sent += length;
 	soft_pipe_commit(qp, req);

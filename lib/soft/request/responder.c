@@ -40,16 +40,9 @@ struct inbound {
 	struct soft_cqe cqe;
 };
 
-/* Memory of this process that a request names. */
-struct span {
-	uint64_t raddr;
-	uint64_t length; /* bytes */
-	uint32_t rkey;
-};
-
-static struct span span_of(const struct inbound *r, uint64_t length)
+static struct soft_span span_of(const struct inbound *r, uint64_t length)
 {
-	return (struct span){ r->req.raddr, length, r->req.rkey };
+	return (struct soft_span){ r->req.raddr, length, r->req.rkey };
 }
 
 static bool is_send(uint32_t opcode)
@@ -106,7 +99,7 @@ static enum bringing bring(const struct inbound *r, const struct soft_qp *qp, co
 {
 	struct iovec there[SOFT_MAX_SGE];
 	uint64_t total = 0;
-	int err;
+	int err = 0;
 
 	if (!(r->req.flags & SHM_REQ_FETCH)) {
 		soft_copy_in(iov, n, r->req.length <= SHM_INLINE ? r->data : r->chunk, skip, r->req.length);
@@ -119,7 +112,10 @@ static enum bringing bring(const struct inbound *r, const struct soft_qp *qp, co
 		total += there[i].iov_len;
 	if (total != r->req.length)
 		return NOT_BROUGHT;
-	err = soft_vm_fetch(r->in->peer.pid, there, r->req.nsge, iov, n, skip);
+	for (uint32_t i = 0; err == 0 && i < r->req.nsge; i++) {
+		err = soft_vm_fetch(r->in->peer.pid, there[i], iov, n, skip);
+		skip += there[i].iov_len;
+	}
 	if (is_forbidden(err))
 		return NOT_LEGAL;
 	if (err == ESRCH || !still_wanted(r, qp))
@@ -239,7 +235,7 @@ static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 /* ---- RDMA ---- */
 
 /* Returns the address that this queue pair and key grant to a request, or NULL with *status. */
-static void *rdma_target(const struct inbound *r, struct soft_qp *qp, uint32_t access, const struct span *span,
+static void *rdma_target(const struct inbound *r, struct soft_qp *qp, uint32_t access, struct soft_span span,
                          enum shm_status *status)
 {
 	const struct shm_mr *mr;
@@ -250,18 +246,17 @@ static void *rdma_target(const struct inbound *r, struct soft_qp *qp, uint32_t a
 	if (access != IBV_ACCESS_REMOTE_WRITE && !qp->attr.max_dest_rd_atomic)
 		return NULL;
 	*status = SHM_NAK_ACCESS;
-	mr = soft_key_find(r->core->seg, span->rkey, qp->ex.qp_base.pd->handle, qp->ex.qp_base.qp_num, span->raddr,
-	                   span->length, access);
+	mr = soft_key_find(r->core->seg, span, qp->ex.qp_base.pd->handle, qp->ex.qp_base.qp_num, access);
 	if (!mr)
 		return NULL;
-	return (void *)(uintptr_t)(mr->addr + (span->raddr - mr->iova));
+	return (void *)(uintptr_t)(mr->addr + (span.addr - mr->iova));
 }
 
 static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 {
 	bool imm = r->req.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	uint64_t rest = r->req.total - r->req.offset;
-	struct span span = span_of(r, rest);
+	struct soft_span span = span_of(r, rest);
 	struct iovec iov = { .iov_len = r->req.length };
 	enum bringing bringing;
 	enum shm_status status;
@@ -274,7 +269,7 @@ static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 		/*
 		 * Checks the whole rest, so that no part of a refused write is placed.
 		 */
-		iov.iov_base = rdma_target(r, qp, IBV_ACCESS_REMOTE_WRITE, &span, &status);
+		iov.iov_base = rdma_target(r, qp, IBV_ACCESS_REMOTE_WRITE, span, &status);
 		if (!iov.iov_base)
 			return nak(qp, status);
 	}
@@ -298,7 +293,7 @@ static enum shm_status do_piece(const struct inbound *r, struct soft_qp *qp, con
 {
 	struct shm_piece piece;
 	enum shm_status status;
-	struct span span;
+	struct soft_span span;
 	void *to;
 
 	if (*left < sizeof(piece))
@@ -308,8 +303,8 @@ static enum shm_status do_piece(const struct inbound *r, struct soft_qp *qp, con
 	*left -= (uint32_t)sizeof(piece);
 	if (piece.length > *left)
 		return SHM_NAK_INV_REQ;
-	span = (struct span){ piece.raddr, piece.length, piece.rkey };
-	to = rdma_target(r, qp, IBV_ACCESS_REMOTE_WRITE, &span, &status);
+	span = (struct soft_span){ piece.raddr, piece.length, piece.rkey };
+	to = rdma_target(r, qp, IBV_ACCESS_REMOTE_WRITE, span, &status);
 	if (!to)
 		return status;
 	soft_copy(to, *at, piece.length);
@@ -340,7 +335,7 @@ static enum shm_status do_coalesced(struct inbound *r, struct soft_qp *qp)
 
 static enum shm_status do_read(struct inbound *r, struct soft_qp *qp)
 {
-	struct span span = span_of(r, r->req.length);
+	struct soft_span span = span_of(r, r->req.length);
 	enum shm_status status;
 	void *from;
 
@@ -350,7 +345,7 @@ static enum shm_status do_read(struct inbound *r, struct soft_qp *qp)
 		return qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_READ && qp->attr.max_dest_rd_atomic
 		           ? SHM_ACK
 		           : nak(qp, SHM_NAK_INV_REQ);
-	from = rdma_target(r, qp, IBV_ACCESS_REMOTE_READ, &span, &status);
+	from = rdma_target(r, qp, IBV_ACCESS_REMOTE_READ, span, &status);
 	if (!from)
 		return nak(qp, status);
 	soft_copy(r->resp_chunk, from, r->req.length);
@@ -363,11 +358,11 @@ static enum shm_status do_read(struct inbound *r, struct soft_qp *qp)
 
 static enum shm_status do_atomic(struct inbound *r, struct soft_qp *qp)
 {
-	struct span span = span_of(r, sizeof(uint64_t));
+	struct soft_span span = span_of(r, sizeof(uint64_t));
 	enum shm_status status;
 	void *at;
 
-	at = rdma_target(r, qp, IBV_ACCESS_REMOTE_ATOMIC, &span, &status);
+	at = rdma_target(r, qp, IBV_ACCESS_REMOTE_ATOMIC, span, &status);
 	if (at && (uintptr_t)at % sizeof(uint64_t)) {
 		at = NULL;
 		status = SHM_NAK_INV_REQ;

@@ -66,11 +66,11 @@ static bool add(struct soft_qp *qp, const struct ibv_send_wr *wr, struct batch *
 {
 	struct iovec *here = &batch->here[batch->ranges_here];
 	size_t length = wr->sg_list->length;
+	const struct soft_span span = { wr->wr.rdma.remote_addr, length, wr->wr.rdma.rkey };
 	uint64_t there;
 	bool timed;
 
-	if (!soft_posted_ranges(qp, wr, length, here) ||
-	    !soft_direct_by_call(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, length, &there, &timed))
+	if (!soft_posted_ranges(qp, wr, length, here) || !soft_direct_by_call(qp, span, &there, &timed))
 		return false;
 	add_there(batch, there, length);
 	batch->ranges_here += soft_last_apart(here, 1, length);

@@ -87,33 +87,32 @@ enum direction {
 	TO_RANGES,
 };
 
-static inline void copy(const struct iovec *iov, uint32_t n, uint64_t skip, uint8_t *at, size_t length,
-                        enum direction direction)
+static inline void copy(const struct iovec *iov, uint32_t n, uint64_t skip, struct iovec flat, enum direction direction)
 {
-	for (uint32_t i = 0; i < n && length > 0; i++) {
-		size_t part = part_of(&iov[i], &skip, length);
+	for (uint32_t i = 0; i < n && flat.iov_len > 0; i++) {
+		size_t part = part_of(&iov[i], &skip, flat.iov_len);
 		uint8_t *range = (uint8_t *)iov[i].iov_base + skip;
 
 		if (part == 0)
 			continue;
 		if (direction == TO_RANGES)
-			soft_copy(range, at, part);
+			soft_copy(range, flat.iov_base, part);
 		else
-			soft_copy(at, range, part);
-		at += part;
-		length -= part;
+			soft_copy(flat.iov_base, range, part);
+		flat.iov_base = (uint8_t *)flat.iov_base + part;
+		flat.iov_len -= part;
 		skip = 0;
 	}
 }
 
 void soft_copy_out(void *to, const struct iovec *iov, uint32_t n, uint64_t skip, size_t length)
 {
-	copy(iov, n, skip, to, length, FROM_RANGES);
+	copy(iov, n, skip, (struct iovec){ to, length }, FROM_RANGES);
 }
 
 void soft_copy_in(const struct iovec *iov, uint32_t n, const void *from, uint64_t skip, size_t length)
 {
-	copy(iov, n, skip, (uint8_t *)(uintptr_t)from, length, TO_RANGES);
+	copy(iov, n, skip, (struct iovec){ (void *)(uintptr_t)from, length }, TO_RANGES);
 }
 
 typedef ssize_t vm_fn(pid_t pid, const struct iovec *here, unsigned long nhere, const struct iovec *there,
@@ -180,16 +179,16 @@ static int vm_move(vm_fn *fn, pid_t pid, struct rest *rest, uint64_t length)
 }
 
 /* Moves bytes into memory that a thread may poll, there or here. */
-static int vm_place(vm_fn *fn, pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length)
+static int vm_place(vm_fn *fn, pid_t pid, struct iovec there, const struct iovec *iov, uint32_t n)
 {
-	uint64_t last = SOFT_STORES_IN_ORDER ? 0 : soft_last_bytes(length);
+	uint64_t last = SOFT_STORES_IN_ORDER ? 0 : soft_last_bytes(there.iov_len);
 	struct rest rest;
 	int err;
 
-	rest_init(&rest, raddr, iov, n);
+	rest_init(&rest, (uintptr_t)there.iov_base, iov, n);
 	if (SOFT_STORES_IN_ORDER)
-		rest.n = soft_last_apart(rest.ranges, n, length);
-	err = vm_move(fn, pid, &rest, length - last);
+		rest.n = soft_last_apart(rest.ranges, n, there.iov_len);
+	err = vm_move(fn, pid, &rest, there.iov_len - last);
 	atomic_thread_fence(memory_order_acq_rel);
 	if (err || last == 0)
 		return err;
@@ -200,7 +199,7 @@ static int vm_place(vm_fn *fn, pid_t pid, uint64_t raddr, const struct iovec *io
 
 int soft_vm_write(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length)
 {
-	return vm_place(process_vm_writev, pid, raddr, iov, n, length);
+	return vm_place(process_vm_writev, pid, (struct iovec){ (void *)(uintptr_t)raddr, length }, iov, n);
 }
 
 uint64_t soft_vm_readv(pid_t pid, const struct iovec *here, uint32_t n, const struct iovec *there, uint32_t nthere)
@@ -247,19 +246,12 @@ static uint32_t slice(const struct iovec *iov, uint32_t n, uint64_t skip, uint64
 	return count;
 }
 
-int soft_vm_fetch(pid_t pid, const struct iovec *there, uint32_t nthere, const struct iovec *here, uint32_t nhere,
-                  uint64_t skip)
+int soft_vm_fetch(pid_t pid, struct iovec there, const struct iovec *here, uint32_t n, uint64_t skip)
 {
-	for (uint32_t i = 0; i < nthere; i++) {
-		struct iovec part[VM_RANGES];
-		uint32_t n = slice(here, nhere, skip, there[i].iov_len, part);
-		int err = vm_place(process_vm_readv, pid, (uintptr_t)there[i].iov_base, part, n, there[i].iov_len);
+	struct iovec part[VM_RANGES];
+	uint32_t parts = slice(here, n, skip, there.iov_len, part);
 
-		if (err)
-			return err;
-		skip += there[i].iov_len;
-	}
-	return 0;
+	return vm_place(process_vm_readv, pid, there, part, parts);
 }
 
 uint64_t soft_atomic(uint32_t opcode, uint64_t *word, uint64_t compare_add, uint64_t swap)

@@ -120,9 +120,8 @@ uint64_t soft_vm_readv(pid_t pid, const struct iovec *here, uint32_t n, const st
  * SOFT_STORES_IN_ORDER. Returns the number of bytes moved.
  */
 uint64_t soft_vm_writev(pid_t pid, const struct iovec *here, uint32_t n, const struct iovec *there, uint32_t nthere);
-/* Copies remote ranges, from `skip` bytes on, to local ones. Returns 0 or an errno value. */
-int soft_vm_fetch(pid_t pid, const struct iovec *there, uint32_t nthere, const struct iovec *here, uint32_t nhere,
-                  uint64_t skip);
+/* Copies a remote range to local ones, from their byte `skip` on. Returns 0 or an errno value. */
+int soft_vm_fetch(pid_t pid, struct iovec there, const struct iovec *here, uint32_t n, uint64_t skip);
 
 /* Carries out an atomic. Returns the old value. Later loads and stores come after it. */
 uint64_t soft_atomic(uint32_t opcode, uint64_t *word, uint64_t compare_add, uint64_t swap);

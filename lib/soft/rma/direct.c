@@ -99,11 +99,11 @@ static int by_call(const struct soft_out *out, const struct soft_rdma *op, uint6
 }
 
 /* Notes that small writes with this key go by ring. A hint: the peer checks requests by ring. */
-static void note_ring(struct soft_qp *qp, const struct soft_rdma *op)
+static void note_ring(struct soft_qp *qp, uint32_t rkey, uint64_t length)
 {
-	if (op->opcode != IBV_WR_RDMA_WRITE || op->length >= SOFT_POSTED_RING)
+	if (length >= SOFT_POSTED_RING)
 		return;
-	qp->ring_rkey = op->rkey;
+	qp->ring_rkey = rkey;
 	qp->ring_left = RING_UNTRIED;
 }
 
@@ -117,7 +117,8 @@ static enum soft_direct act_vm(struct soft_qp *qp, const struct soft_rdma *op, u
 	if (soft_proto_of(qp->out, soft_kind_of(op), op->length, &timed) == SOFT_PROTO_RING) {
 		if (op->waits)
 			return SOFT_DIRECT_SYNC;
-		note_ring(qp, op);
+		if (op->opcode == IBV_WR_RDMA_WRITE)
+			note_ring(qp, op->rkey, op->length);
 		return SOFT_DIRECT_RING;
 	}
 	err = by_call(qp->out, op, addr, timed);
@@ -147,7 +148,7 @@ static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, cons
 	/* A request of no bytes accesses no memory, and needs no key. */
 	if (op->length == 0)
 		return SOFT_DIRECT_DONE;
-	mr = soft_reach_region(qp, op->rkey, op->raddr, op->length, target->access);
+	mr = soft_reach_region(qp, (struct soft_span){ op->raddr, op->length, op->rkey }, target->access);
 	if (!mr || (target->atomic && (mr->addr + (op->raddr - mr->iova)) % sizeof(uint64_t)))
 		return SOFT_DIRECT_RING;
 	switch (soft_reach_of(qp->out, mr, op->raddr, &at)) {
@@ -184,28 +185,24 @@ void soft_direct_end(struct soft_qp *qp)
 	soft_tsan_ignore_end();
 }
 
-bool soft_direct_reaches(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint32_t access,
-                         uint64_t *there)
+bool soft_direct_reaches(struct soft_qp *qp, struct soft_span span, uint32_t access, uint64_t *there)
 {
-	const struct shm_mr *mr = soft_reach_region(qp, rkey, raddr, length, access);
+	const struct shm_mr *mr = soft_reach_region(qp, span, access);
 	void *at;
 
-	if (!mr || soft_reach_of(qp->out, mr, raddr, &at) != SOFT_REACH_VM)
+	if (!mr || soft_reach_of(qp->out, mr, span.addr, &at) != SOFT_REACH_VM)
 		return false;
-	*there = mr->addr + (raddr - mr->iova);
+	*there = mr->addr + (span.addr - mr->iova);
 	return true;
 }
 
-bool soft_direct_by_call(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint64_t *there,
-                         bool *timed)
+bool soft_direct_by_call(struct soft_qp *qp, struct soft_span span, uint64_t *there, bool *timed)
 {
-	const struct soft_rdma op = { .opcode = IBV_WR_RDMA_WRITE, .rkey = rkey, .length = length };
-
-	if (!soft_direct_reaches(qp, rkey, raddr, length, IBV_ACCESS_REMOTE_WRITE, there))
+	if (!soft_direct_reaches(qp, span, IBV_ACCESS_REMOTE_WRITE, there))
 		return false;
-	if (soft_proto_of(qp->out, SOFT_POSTED_WRITE, length, timed) == SOFT_PROTO_CALL)
+	if (soft_proto_of(qp->out, SOFT_POSTED_WRITE, span.length, timed) == SOFT_PROTO_CALL)
 		return true;
-	note_ring(qp, &op);
+	note_ring(qp, span.key, span.length);
 	return false;
 }
 

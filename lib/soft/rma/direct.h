@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "soft/mem/key.h"
 #include "soft/rma/proto.h"
 #include "soft/state/qp.h"
 
@@ -41,19 +42,17 @@ bool soft_direct_begin(struct soft_qp *qp, uint32_t opcode);
 void soft_direct_end(struct soft_qp *qp);
 
 /*
- * Returns whether a write of `length` bytes to the peer's memory, which is private, may be done and
+ * Returns whether a write to a span of the peer's memory, which is private, may be done and
  * goes by system call; *there is its address in the peer, *timed says whether to report what it
  * takes. Called between those two.
  */
-bool soft_direct_by_call(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint64_t *there,
-                         bool *timed);
+bool soft_direct_by_call(struct soft_qp *qp, struct soft_span span, uint64_t *there, bool *timed);
 
 /*
- * Returns whether the peer's memory under that key is private and a system call reaches it; *there
+ * Returns whether that span of the peer's memory is private and a system call reaches it; *there
  * is its address in the peer. Called between those two.
  */
-bool soft_direct_reaches(struct soft_qp *qp, uint32_t rkey, uint64_t raddr, uint64_t length, uint32_t access,
-                         uint64_t *there);
+bool soft_direct_reaches(struct soft_qp *qp, struct soft_span span, uint32_t access, uint64_t *there);
 
 /* Carries out an operation. Under qp->lock; all requests before it are complete. */
 enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status);

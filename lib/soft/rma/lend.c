@@ -30,7 +30,7 @@ static const struct shm_mr *region_of(struct soft_qp *qp, uint32_t rkey, uint32_
 {
 	const struct shm_mr *mr = &qp->out->peer.seg->mr[soft_key_place(qp->out->peer.seg, rkey)];
 
-	return soft_reach_region(qp, rkey, mr->iova, 0, access);
+	return soft_reach_region(qp, (struct soft_span){ mr->iova, 0, rkey }, access);
 }
 
 /* Returns the region of a key if the queue pair may be used this way. */

@@ -24,12 +24,10 @@
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
 
-const struct shm_mr *soft_reach_region(struct soft_qp *qp, uint32_t rkey, uint64_t addr, uint64_t length,
-                                       uint32_t access)
+const struct shm_mr *soft_reach_region(struct soft_qp *qp, struct soft_span span, uint32_t access)
 {
 	for (;;) {
-		const struct shm_mr *mr =
-			soft_key_find(qp->out->peer.seg, rkey, qp->peer->pd, qp->attr.dest_qp_num, addr, length, access);
+		const struct shm_mr *mr = soft_key_find(qp->out->peer.seg, span, qp->peer->pd, qp->attr.dest_qp_num, access);
 
 		if (!mr || !shm_serial_is_later(mr->serial, shm_newest_load(qp->shm)))
 			return mr;

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "soft/mem/key.h"
 #include "soft/peer/pipe.h"
 #include "soft/state/shm.h"
 
@@ -24,11 +25,10 @@ struct soft_rmap {
 };
 
 /*
- * Returns the peer's region that a key grants, or NULL. Until shm_busy_leave the peer waits before
- * it frees the memory. Under qp->lock; the caller is busy.
+ * Returns the peer's region that the key of a span grants, or NULL. Until shm_busy_leave the peer
+ * waits before it frees the memory. Under qp->lock; the caller is busy.
  */
-const struct shm_mr *soft_reach_region(struct soft_qp *qp, uint32_t rkey, uint64_t addr, uint64_t length,
-                                       uint32_t access);
+const struct shm_mr *soft_reach_region(struct soft_qp *qp, struct soft_span span, uint32_t access);
 
 /*
  * Maps `length` bytes of a peer's region, from byte `skip` on. Returns NULL if its memory is not a

@@ -109,8 +109,7 @@ static bool concerns(const struct soft_event *item, const void *element)
 	return (const void *)item->event.element.qp == element;
 }
 
-void soft_async_forget(struct ibv_context *base, const void *element, pthread_mutex_t *mutex, pthread_cond_t *cond,
-                       const uint32_t *completed, uint32_t *raised)
+uint32_t soft_async_forget(struct ibv_context *base, const void *element, uint32_t *raised)
 {
 	struct soft_context *context = soft_context(base);
 	uint32_t expected;
@@ -129,6 +128,11 @@ void soft_async_forget(struct ibv_context *base, const void *element, pthread_mu
 	}
 	expected = *raised;
 	pthread_mutex_unlock(&context->event_lock);
+	return expected;
+}
+
+void soft_async_await(pthread_mutex_t *mutex, pthread_cond_t *cond, const uint32_t *completed, uint32_t expected)
+{
 	pthread_mutex_lock(mutex);
 	while (*completed != expected)
 		pthread_cond_wait(cond, mutex);

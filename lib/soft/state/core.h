@@ -104,9 +104,10 @@ struct soft_event {
 void soft_async_raise(struct ibv_context *context, const struct ibv_async_event *event, uint32_t *raised);
 void soft_async_qp(struct soft_qp *qp, enum ibv_event_type type);
 /*
- * Drops unfetched events of an object, and waits for acknowledgements of the others.
+ * Drops unfetched events of an object. Returns how many acknowledgements its other events take,
+ * which soft_async_await waits for.
  */
-void soft_async_forget(struct ibv_context *context, const void *element, pthread_mutex_t *mutex, pthread_cond_t *cond,
-                       const uint32_t *completed, uint32_t *raised);
+uint32_t soft_async_forget(struct ibv_context *context, const void *element, uint32_t *raised);
+void soft_async_await(pthread_mutex_t *mutex, pthread_cond_t *cond, const uint32_t *completed, uint32_t expected);
 
 #endif

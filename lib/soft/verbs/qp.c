@@ -524,7 +524,8 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *base)
 	wait_for_room_no_more(qp);
 	soft_unlock(&core->progress);
 
-	soft_async_forget(base->context, qp, &base->mutex, &base->cond, &base->events_completed, &qp->async_raised);
+	soft_async_await(&base->mutex, &base->cond, &base->events_completed,
+	                 soft_async_forget(base->context, qp, &qp->async_raised));
 	if (qp->out)
 		soft_out_put(qp->out);
 	count_users(base, -1);
