@@ -198,16 +198,16 @@ static uintptr_t last_byte(const struct mem_region *region)
  * region that begins at or below the address (the one before `above`), as far as the largest region
  * could reach.
  */
-static const struct mem_region *region_of(const struct mem_table *table, uint32_t above, uintptr_t base,
-                                          size_t size_bytes, bool write)
+static const struct mem_region *region_of(const struct mem_table *table, uint32_t above, const struct mem_use *use)
 {
 	for (uint32_t i = above; i-- > 0;) {
 		const struct mem_region *region = &table->regions[i];
-		size_t offset = base - region->base;
+		size_t offset = use->base - region->base;
 
 		if (offset >= table->largest_bytes)
 			return NULL;
-		if (offset < region->size_bytes && region->size_bytes - offset >= size_bytes && !(write && region->read_only))
+		if (offset < region->size_bytes && region->size_bytes - offset >= use->size_bytes &&
+		    !(use->write && region->read_only))
 			return region;
 	}
 	return NULL;
@@ -276,16 +276,16 @@ static void see(const struct mem_table *table, const struct mem_region *region, 
 }
 
 /* Returns the region, or NULL. The caller holds the lock. */
-static const struct mem_region *look_locked(const struct mem_table *table, uintptr_t base, size_t size_bytes,
-                                            bool write, struct mem_seen *seen)
+static const struct mem_region *look_locked(const struct mem_table *table, const struct mem_use *use,
+                                            struct mem_seen *seen)
 {
-	uint32_t above = first_above(table, base);
-	const struct mem_region *region = region_of(table, above, base, size_bytes, write);
+	uint32_t above = first_above(table, use->base);
+	const struct mem_region *region = region_of(table, above, use);
 
 	seen->version = table->version;
 	if (region)
 		see(table, region, seen);
-	else if (!see_gap(table, above, base, size_bytes, seen))
+	else if (!see_gap(table, above, use->base, use->size_bytes, seen))
 		seen->version = 0;
 	return region;
 }
@@ -294,12 +294,12 @@ static const struct mem_region *look_locked(const struct mem_table *table, uintp
  * Registers the region of that memory with the device too. Peers get access as well: cached memory
  * may serve a later window, which they reach by this device. On failure seen->lkey stays 0.
  */
-static void register_late(struct mem_table *table, uintptr_t base, size_t size_bytes, bool write, struct mem_seen *seen)
+static void register_late(struct mem_table *table, const struct mem_use *use, struct mem_seen *seen)
 {
 	const struct mem_region *found;
 
 	pthread_rwlock_wrlock(&table->lock);
-	found = region_of(table, first_above(table, base), base, size_bytes, write);
+	found = region_of(table, first_above(table, use->base), use);
 	if (found) {
 		struct registration *registration = &table->regions[found - table->regions].registration;
 		const struct memory_access memory = access_of(found);
@@ -311,17 +311,16 @@ static void register_late(struct mem_table *table, uintptr_t base, size_t size_b
 	pthread_rwlock_unlock(&table->lock);
 }
 
-uint32_t mem_look(struct mem_table *table, uint32_t device, const void *base, size_t size_bytes, bool write,
-                  struct mem_seen *seen)
+uint32_t mem_look(struct mem_table *table, const struct mem_use *use, struct mem_seen *seen)
 {
 	const struct mem_region *region;
 
-	*seen = (struct mem_seen){ .device = device };
+	*seen = (struct mem_seen){ .device = use->device };
 	pthread_rwlock_rdlock(&table->lock);
-	region = look_locked(table, (uintptr_t)base, size_bytes, write, seen);
+	region = look_locked(table, use, seen);
 	pthread_rwlock_unlock(&table->lock);
 	if (region && !seen->lkey)
-		register_late(table, (uintptr_t)base, size_bytes, write, seen);
+		register_late(table, use, seen);
 	return seen->lkey;
 }
 

@@ -93,41 +93,39 @@ bool mem_has_some(struct mem_table *table, const void *base, size_t size_bytes);
 void mem_forget(struct mem_table *table, struct registration *registration);
 void mem_deregister(const struct mem_table *table, struct registration *registration);
 
+/* Memory, not empty, that a device uses for an operation. */
+struct mem_use {
+	uintptr_t base;
+	size_t size_bytes;
+	uint32_t device; /* index */
+	bool write;      /* the device writes to it, for a get */
+};
+
 /*
- * Returns a device's key of registered memory that holds all of [base, base + size_bytes),
- * size_bytes > 0, and is writable if `write`; else 0. Registers that memory with the device if only
- * others have it. *seen becomes the result.
+ * Returns the device's key of registered memory that holds all that is used, and is writable if
+ * `write`; else 0. Registers that memory with the device if only others have it. *seen becomes the
+ * result.
  */
-uint32_t mem_look(struct mem_table *table, uint32_t device, const void *base, size_t size_bytes, bool write,
-                  struct mem_seen *seen);
+uint32_t mem_look(struct mem_table *table, const struct mem_use *use, struct mem_seen *seen);
 
-/* Returns whether *seen covers that memory, and its *lkey, which may be 0. */
-static inline bool mem_seen_has(const struct mem_table *table, uint32_t device, const void *base, size_t size_bytes,
-                                bool write, const struct mem_seen *seen, uint32_t *lkey)
+/* Returns whether *seen covers that memory; its key, which may be 0, is then seen->lkey. */
+static inline bool mem_seen_has(const struct mem_table *table, const struct mem_use *use, const struct mem_seen *seen)
 {
-	uintptr_t first = (uintptr_t)base;
-
-	*lkey = seen->lkey;
 	/*
 	 * The thread that takes a region out knows that it is unused; its own next look-up sees that.
 	 * Pairs with changed().
 	 */
-	return seen->version == counter_load(&table->version) && seen->device == device && first >= seen->first &&
-	       first <= seen->last && size_bytes - 1 <= seen->last - first && !(write && seen->read_only);
+	return seen->version == counter_load(&table->version) && seen->device == use->device && use->base >= seen->first &&
+	       use->base <= seen->last && use->size_bytes - 1 <= seen->last - use->base && !(use->write && seen->read_only);
 }
 
 /*
  * Returns what mem_look does, from *seen if possible: most operations use the same memory as the
  * last one.
  */
-static inline uint32_t mem_find(struct mem_table *table, uint32_t device, const void *base, size_t size_bytes,
-                                bool write, struct mem_seen *seen)
+static inline uint32_t mem_find(struct mem_table *table, const struct mem_use *use, struct mem_seen *seen)
 {
-	uint32_t lkey;
-
-	return mem_seen_has(table, device, base, size_bytes, write, seen, &lkey)
-	           ? lkey
-	           : mem_look(table, device, base, size_bytes, write, seen);
+	return mem_seen_has(table, use, seen) ? seen->lkey : mem_look(table, use, seen);
 }
 
 /*

@@ -48,17 +48,16 @@ static __attribute__((noinline)) int split(struct oriel_win *win, struct link *l
 int transfer_rdma(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t)
 {
 	struct wire *wire = &link->peer->wire;
-	uint32_t lkey;
+	struct ibv_sge origin = wire_sge(here, size_bytes, 0);
 	int rc;
 
 	if (t.kind == OP_PUT && size_bytes <= wire->inline_max) {
 		link->marks |= LINK_TOUCHED;
-		rc = wire_put_inline(wire, wire_sge(here, size_bytes, 0), (struct remote){ t.addr, t.rkey }, &link->last_number);
-	} else if (size_bytes > wire->max_message_bytes ||
-	           !origin_seen_lkey(win, link, here, size_bytes, t.kind == OP_GET, &lkey)) {
+		rc = wire_put_inline(wire, origin, (struct remote){ t.addr, t.rkey }, &link->last_number);
+	} else if (size_bytes > wire->max_message_bytes || !origin_seen_lkey(win, link, &origin, t.kind == OP_GET)) {
 		rc = split(win, link, here, size_bytes, t);
 	} else {
-		rc = put_or_get(link, wire_sge(here, size_bytes, lkey), t);
+		rc = put_or_get(link, origin, t);
 	}
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }

@@ -45,7 +45,8 @@ uint32_t origin_epoch_lkey(struct oriel_win *win, const struct link *link, void 
 static inline uint32_t origin_lkey(struct oriel_win *win, const struct link *link, void *origin, size_t size_bytes,
                                    bool get)
 {
-	uint32_t lkey = mem_find(&win->job->mems, link->peer->device->index, origin, size_bytes, get, &win->origins);
+	const struct mem_use use = { (uintptr_t)origin, size_bytes, link->peer->device->index, get };
+	uint32_t lkey = mem_find(&win->job->mems, &use, &win->origins);
 
 	if (lkey == 0)
 		lkey = origin_any_lkey(link, size_bytes, get);
@@ -53,17 +54,18 @@ static inline uint32_t origin_lkey(struct oriel_win *win, const struct link *lin
 }
 
 /*
- * Returns whether the window's last operation used this memory, and no registration is needed;
- * *lkey is then what origin_lkey returns.
+ * Returns whether the window's last operation used this memory, and no registration is needed; its
+ * key becomes what origin_lkey returns.
  */
-static inline bool origin_seen_lkey(const struct oriel_win *win, const struct link *link, const void *origin,
-                                    size_t size_bytes, bool get, uint32_t *lkey)
+static inline bool origin_seen_lkey(const struct oriel_win *win, const struct link *link, struct ibv_sge *origin,
+                                    bool get)
 {
-	if (!mem_seen_has(&win->job->mems, link->peer->device->index, origin, size_bytes, get, &win->origins, lkey))
+	const struct mem_use use = { origin->addr, origin->length, link->peer->device->index, get };
+
+	if (!mem_seen_has(&win->job->mems, &use, &win->origins))
 		return false;
-	if (*lkey == 0)
-		*lkey = origin_any_lkey(link, size_bytes, get);
-	return *lkey || size_bytes <= WIRE_COPY_MAX;
+	origin->lkey = win->origins.lkey ? win->origins.lkey : origin_any_lkey(link, origin->length, get);
+	return origin->lkey || origin->length <= WIRE_COPY_MAX;
 }
 
 /* Deregisters memory of operations that are complete, or lost with their peer. */

@@ -296,7 +296,7 @@ static bool is_found(struct multi *m, void *base, size_t size_bytes)
 {
 	struct mem_seen seen;
 
-	return mem_look(&m->job->mems, 0, base, size_bytes, true, &seen) != 0;
+	return mem_look(&m->job->mems, &(struct mem_use){ (uintptr_t)base, size_bytes, 0, true }, &seen) != 0;
 }
 
 /* W8: what is kept of windows that have been freed is the memory of a few, of which the last freed serves first. */

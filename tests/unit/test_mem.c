@@ -36,7 +36,7 @@ static void enter(uintptr_t base, size_t size_bytes, bool read_only)
 
 static uint32_t find(uintptr_t base, size_t size_bytes, bool write)
 {
-	return mem_find(&table, 0, (const void *)base, size_bytes, write, &seen);
+	return mem_find(&table, &(struct mem_use){ base, size_bytes, 0, write }, &seen);
 }
 
 static void insert__keeps_the_order(void)
@@ -137,7 +137,7 @@ static void forget_one(uint32_t which)
 	struct mem_region region = table.regions[which % table.count];
 
 	mem_forget(&table, &region.registration);
-	CU_ASSERT_EQUAL(mem_find(&table, 0, (const void *)region.base, region.size_bytes, false, &seen) != 0,
+	CU_ASSERT_EQUAL(mem_find(&table, &(struct mem_use){ region.base, region.size_bytes, 0, false }, &seen) != 0,
 	                is_held(region.base, region.size_bytes, false));
 	CU_ASSERT_EQUAL_FATAL(insert(&table, &region), 0);
 }
@@ -215,12 +215,12 @@ static void register_late_with(uint32_t device)
 	registration.mr[other] = &mrs[0];
 	table.regions[0].registration = registration;
 	late = 0;
-	CU_ASSERT_EQUAL(mem_find(&table, device, (const void *)1010, 10, true, &seen), 77);
-	CU_ASSERT_EQUAL(mem_find(&table, device, (const void *)1020, 80, true, &seen), 77);
+	CU_ASSERT_EQUAL(mem_find(&table, &(struct mem_use){ 1010, 10, device, true }, &seen), 77);
+	CU_ASSERT_EQUAL(mem_find(&table, &(struct mem_use){ 1020, 80, device, true }, &seen), 77);
 	seen = (struct mem_seen){ 0 };
-	CU_ASSERT_EQUAL(mem_find(&table, device, (const void *)1000, 1, false, &seen), 77);
+	CU_ASSERT_EQUAL(mem_find(&table, &(struct mem_use){ 1000, 1, device, false }, &seen), 77);
 	CU_ASSERT_EQUAL(late, 1);
-	CU_ASSERT_EQUAL(mem_find(&table, other, (const void *)1000, 100, true, &seen), 1);
+	CU_ASSERT_EQUAL(mem_find(&table, &(struct mem_use){ 1000, 100, other, true }, &seen), 1);
 	mem_forget(&table, &registration);
 	CU_ASSERT_EQUAL(table.count, 0);
 	CU_ASSERT(registration.mr[other] == &mrs[0] && registration.mr[device] && registration.mr[device]->lkey == 77);
@@ -240,7 +240,7 @@ static void mem_find__of_a_device_that_cannot_register(void)
 	struct devices devices;
 
 	begin_with_two(&functions, &devices);
-	CU_ASSERT_EQUAL(mem_find(&table, 1, (const void *)1010, 10, true, &seen), 0);
+	CU_ASSERT_EQUAL(mem_find(&table, &(struct mem_use){ 1010, 10, 1, true }, &seen), 0);
 	CU_ASSERT_EQUAL(find(1000, 100, true), 1);
 	end();
 }
