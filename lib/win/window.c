@@ -41,26 +41,29 @@
 #define SHARE_NOT_TOLD (-1)      /* no hint */
 #define DISP_UNIT_MAX 0x7fffffffu
 
-static int create_check(const void *base, size_t size_bytes, size_t disp_unit_bytes, const struct oriel_group *group,
-                        const struct oriel_win *const *win, const char *call)
+/* `info` describes the window that is asked for, as in win_new. */
+static int create_check(const struct oriel_win_info *info, const struct oriel_group *group, oriel_win **win,
+                        const char *call)
 {
+	const size_t size_bytes = info->kind == ORIEL_WIN_CREATED ? info->size_bytes : 0; /* of the program's memory */
+
 	if (!handle_valid(HANDLE_GROUP, group) || !handle_valid(HANDLE_JOB, group->job))
 		return handle_refuse(group, call, "group");
-	if (!win || (!base && size_bytes > 0))
-		return err_set(ORIEL_ERR_ARG, "%s: base is %p, size_bytes %zu, win %p", call, base, size_bytes,
-		               (const void *)win);
-	if (disp_unit_bytes < 1 || disp_unit_bytes > DISP_UNIT_MAX)
-		return err_set(ORIEL_ERR_ARG, "%s: disp_unit_bytes is %zu, must be 1 to %u", call, disp_unit_bytes,
+	if (!win || (!info->base && size_bytes > 0))
+		return err_set(ORIEL_ERR_ARG, "%s: base is %p, size_bytes %zu, win %p", call, info->base, size_bytes,
+		               (void *)win);
+	if (info->disp_unit_bytes < 1 || info->disp_unit_bytes > DISP_UNIT_MAX)
+		return err_set(ORIEL_ERR_ARG, "%s: disp_unit_bytes is %zu, must be 1 to %u", call, info->disp_unit_bytes,
 		               DISP_UNIT_MAX);
-	if ((uintptr_t)base + size_bytes < (uintptr_t)base)
-		return err_set(ORIEL_ERR_ARG, "%s: %zu bytes at %p pass the end of the address space", call, size_bytes, base);
+	if ((uintptr_t)info->base + size_bytes < (uintptr_t)info->base)
+		return err_set(ORIEL_ERR_ARG, "%s: %zu bytes at %p pass the end of the address space", call, size_bytes,
+		               info->base);
 	if (group->my_rank == ORIEL_RANK_NONE)
 		return err_set(ORIEL_ERR_RANK, "%s: rank %d of the job is no member of the group", call, group->job->rank);
 	return 0;
 }
 
-static struct oriel_win *win_alloc(struct oriel_group *group, size_t size_bytes, size_t disp_unit_bytes,
-                                   const struct oriel_win_info *info)
+static struct oriel_win *win_alloc(struct oriel_group *group, const struct oriel_win_info *info)
 {
 	struct oriel_win *win = handle_new(HANDLE_WIN, sizeof(*win));
 
@@ -68,8 +71,8 @@ static struct oriel_win *win_alloc(struct oriel_group *group, size_t size_bytes,
 		return NULL;
 	win->info = *info;
 	win->job = group->job;
-	win->memory.size_bytes = size_bytes;
-	win->memory.disp_unit_bytes = disp_unit_bytes;
+	win->memory.size_bytes = info->size_bytes;
+	win->memory.disp_unit_bytes = info->disp_unit_bytes;
 	win->memory.fd = -1;
 	win->group = group_copy(group);
 	if (!win->group) {
@@ -531,19 +534,22 @@ static int create_nothing(struct oriel_group *group, const struct oriel_win_info
 	return err_in(create_next(&stand_in, call), call);
 }
 
-/* Makes an empty window of that kind. Without memory, it fails on all members. */
-static int win_new(enum oriel_win_kind kind, struct oriel_group *group, size_t size_bytes, size_t disp_unit_bytes,
-                   const struct oriel_hint hints[], struct oriel_win **win, const char *call)
+/*
+ * Makes an empty window of the kind, size and unit in `info`. Without memory, it fails on all
+ * members.
+ */
+static int win_new(struct oriel_win_info info, struct oriel_group *group, const struct oriel_hint hints[],
+                   struct oriel_win **win, const char *call)
 {
-	struct oriel_win_info info = { .kind = kind, .unified = 1 };
 	int rc;
 
+	info.unified = 1;
 	hints_default(&info);
 	info.share = SHARE_NOT_TOLD;
 	rc = hints_take(&info, hints, false);
 	if (rc)
 		return err_in(rc, call);
-	*win = win_alloc(group, size_bytes, disp_unit_bytes, &info);
+	*win = win_alloc(group, &info);
 	if (!*win)
 		return create_nothing(group, &info, call);
 	take_wish(*win);
@@ -580,13 +586,15 @@ static void take_memory(struct oriel_win *win, void *base)
 int oriel_win_create(void *base, size_t size_bytes, size_t disp_unit_bytes, const struct oriel_hint hints[],
                      oriel_group *group, oriel_win **win)
 {
+	const struct oriel_win_info info = {
+		.kind = ORIEL_WIN_CREATED, .base = base, .size_bytes = size_bytes, .disp_unit_bytes = disp_unit_bytes
+	};
 	struct oriel_win *made;
-	int rc = create_check(base, size_bytes, disp_unit_bytes, group, (const struct oriel_win *const *)win,
-	                      "oriel_win_create");
+	int rc = create_check(&info, group, win, "oriel_win_create");
 
 	if (rc)
 		return rc;
-	rc = win_new(ORIEL_WIN_CREATED, group, size_bytes, disp_unit_bytes, hints, &made, "oriel_win_create");
+	rc = win_new(info, group, hints, &made, "oriel_win_create");
 	if (rc)
 		return rc;
 	take_memory(made, base);
@@ -596,14 +604,17 @@ int oriel_win_create(void *base, size_t size_bytes, size_t disp_unit_bytes, cons
 int oriel_win_allocate(size_t size_bytes, size_t disp_unit_bytes, const struct oriel_hint hints[], oriel_group *group,
                        void **base, oriel_win **win)
 {
+	const struct oriel_win_info info = { .kind = ORIEL_WIN_ALLOCATED,
+		                                 .size_bytes = size_bytes,
+		                                 .disp_unit_bytes = disp_unit_bytes };
 	struct oriel_win *made;
-	int rc = create_check(NULL, 0, disp_unit_bytes, group, (const struct oriel_win *const *)win, "oriel_win_allocate");
+	int rc = create_check(&info, group, win, "oriel_win_allocate");
 
 	if (rc)
 		return rc;
 	if (!base)
 		return err_set(ORIEL_ERR_ARG, "oriel_win_allocate: base is NULL");
-	rc = win_new(ORIEL_WIN_ALLOCATED, group, size_bytes, disp_unit_bytes, hints, &made, "oriel_win_allocate");
+	rc = win_new(info, group, hints, &made, "oriel_win_allocate");
 	if (rc)
 		return rc;
 	made->memory.allocated = true;
@@ -617,14 +628,17 @@ int oriel_win_allocate_shared(size_t size_bytes, size_t disp_unit_bytes, const s
                               oriel_group *group, void **base, oriel_win **win)
 {
 	static const char call[] = "oriel_win_allocate_shared";
+	const struct oriel_win_info info = { .kind = ORIEL_WIN_SHARED,
+		                                 .size_bytes = size_bytes,
+		                                 .disp_unit_bytes = disp_unit_bytes };
 	struct oriel_win *made;
-	int rc = create_check(NULL, 0, disp_unit_bytes, group, (const struct oriel_win *const *)win, call);
+	int rc = create_check(&info, group, win, call);
 
 	if (rc)
 		return rc;
 	if (!base)
 		return err_set(ORIEL_ERR_ARG, "%s: base is NULL", call);
-	rc = win_new(ORIEL_WIN_SHARED, group, size_bytes, disp_unit_bytes, hints, &made, call);
+	rc = win_new(info, group, hints, &made, call);
 	if (rc)
 		return rc;
 	made->memory.mappable = true;
@@ -637,10 +651,11 @@ int oriel_win_allocate_shared(size_t size_bytes, size_t disp_unit_bytes, const s
 int oriel_win_create_dynamic(const struct oriel_hint hints[], oriel_group *group, oriel_win **win)
 {
 	static const char call[] = "oriel_win_create_dynamic";
+	const struct oriel_win_info info = { .kind = ORIEL_WIN_DYNAMIC, .disp_unit_bytes = 1 };
 	struct oriel_win *made;
-	int rc = create_check(NULL, 0, 1, group, (const struct oriel_win *const *)win, call);
+	int rc = create_check(&info, group, win, call);
 
 	if (rc == 0)
-		rc = win_new(ORIEL_WIN_DYNAMIC, group, 0, 1, hints, &made, call);
+		rc = win_new(info, group, hints, &made, call);
 	return rc ? rc : create_window(made, win, call);
 }
