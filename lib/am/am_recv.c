@@ -81,7 +81,7 @@ static bool next_is_there(const struct am_receiver *ring)
 {
 	uint64_t taken = __atomic_load_n(&ring->taken, __ATOMIC_RELAXED);
 
-	/* Pairs with wire_word in post_message at the sender. */
+	/* Pairs with wire_word in stamp_message at the sender. */
 	return flag_load(&ring->slots[taken % AM_SLOTS].stamp) == taken + 1;
 }
 

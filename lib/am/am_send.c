@@ -255,19 +255,16 @@ static int write_message(struct peer *peer, const struct segment_ref *ring, cons
 	return rc;
 }
 
-/* Posts a message for which there is room. Returns 1 or an error. */
-static int post_message(struct peer *peer, struct am_sender *out, const struct segment_ref *ring,
-                        const struct am_message *message, const struct am_outstanding *place, struct am_sent *sent)
+/* Stamps a message that has been written to its slot. Returns 1 or an error. */
+static int stamp_message(struct peer *peer, struct am_sender *out, struct remote slot,
+                         const struct am_outstanding *place, struct am_sent *sent)
 {
 	uint64_t number = out->sent + 1;
-	uint64_t slot = ring->addr + (number - 1) % AM_SLOTS * sizeof(struct am);
-	struct remote stamp = { slot + offsetof(struct am, stamp), ring->rkey };
+	struct remote stamp = { slot.addr + offsetof(struct am, stamp), slot.rkey };
 	bool waking = out->wakes == out->rested;
-	int rc = write_message(peer, ring, message, place, slot);
+	int rc =
+		wire_word(&peer->wire, number, stamp, waking, &sent->request); /* pairs with the flag_load in next_is_there */
 
-	if (rc == 0)
-		rc = wire_word(&peer->wire, number, stamp, waking,
-		               &sent->request); /* pairs with the flag_load in next_is_there */
 	if (rc)
 		return rc;
 	out->places[(number - 1) % AM_SLOTS] = *place;
@@ -280,6 +277,7 @@ static int send_locked(struct peer *peer, struct am_sender *out, const struct am
 {
 	struct segment_ref ring;
 	struct am_outstanding place;
+	struct remote slot;
 	uint32_t head = out->data_head;
 	int rc;
 
@@ -296,7 +294,10 @@ static int send_locked(struct peer *peer, struct am_sender *out, const struct am
 		return rc;
 	if (!take_room(out, message, &place))
 		return 0;
-	rc = post_message(peer, out, &ring, message, &place, sent);
+	slot = (struct remote){ ring.addr + out->sent % AM_SLOTS * sizeof(struct am), ring.rkey };
+	rc = write_message(peer, &ring, message, &place, slot.addr);
+	if (rc == 0)
+		rc = stamp_message(peer, out, slot, &place, sent);
 	if (rc < 0)
 		out->data_head = head;
 	return rc;
