@@ -679,16 +679,17 @@ static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int stat
 	}
 }
 
-static void dispatch(struct oriel_job *job, const struct device *device, struct rdma_cm_id *id,
-                     enum rdma_cm_event_type type, int status, const struct handshake *data, uint8_t reason)
+static void dispatch(struct oriel_job *job, const struct device *device, const struct rdma_cm_event *event,
+                     const struct handshake *data, uint8_t reason)
 {
+	struct rdma_cm_id *id = event->id;
 	struct peer *peer = id->context;
 
-	if (type == RDMA_CM_EVENT_CONNECT_REQUEST)
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		requested(job, device, id, data);
 	else if (peer && peer->conn && peer->conn->id == id)
-		peer_event(peer, type, status, data, reason);
-	else if (peer && peer->id == id && type == RDMA_CM_EVENT_DISCONNECTED)
+		peer_event(peer, event->event, event->status, data, reason);
+	else if (peer && peer->id == id && event->event == RDMA_CM_EVENT_DISCONNECTED)
 		disconnected(peer);
 }
 
@@ -715,17 +716,15 @@ static bool decode_event(const struct oriel_job *job, const struct rdma_cm_event
 void conn_event(struct oriel_job *job, const struct device *device, struct rdma_cm_event *event)
 {
 	const uint8_t *bytes = event->param.conn.private_data;
-	enum rdma_cm_event_type type = event->event;
-	struct rdma_cm_id *id = event->id;
-	int status = event->status;
+	const struct rdma_cm_event kept = *event;
 	struct handshake data;
 	bool proven = decode_event(job, event, &data);
 	uint8_t reason = 0;
 
-	if (type == RDMA_CM_EVENT_REJECTED && bytes && event->param.conn.private_data_len > 0)
+	if (event->event == RDMA_CM_EVENT_REJECTED && bytes && event->param.conn.private_data_len > 0)
 		reason = bytes[0];
 	device->functions->ack_cm_event(event); /* first: destroying an identifier waits for it */
-	dispatch(job, device, id, type, status, proven ? &data : NULL, reason);
+	dispatch(job, device, &kept, proven ? &data : NULL, reason);
 }
 
 /* Time limits. */
