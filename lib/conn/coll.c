@@ -36,11 +36,10 @@ void coll_id_within(uint8_t id[16], const uint8_t hash[16], uint64_t number, enu
 	memcpy(id, words, 16);
 }
 
-void coll_begin(struct coll *coll, struct oriel_job *job, const struct oriel_group *group, const uint8_t id[16],
-                int code, int culprit)
+void coll_begin(struct coll *coll, const struct oriel_group *group, const uint8_t id[16], int code, int culprit)
 {
 	memset(coll, 0, sizeof(*coll));
-	coll->job = job;
+	coll->job = group->job;
 	coll->group = group;
 	memcpy(coll->id, id, 16);
 	coll->code = code;

@@ -67,8 +67,7 @@ void coll_id(uint8_t id[16], const uint8_t key[16], uint64_t number, enum coll_k
 void coll_id_within(uint8_t id[16], const uint8_t hash[16], uint64_t number, enum coll_kind kind);
 
 /* Begins; code and culprit are this rank's vote (0: no error). */
-void coll_begin(struct coll *coll, struct oriel_job *job, const struct oriel_group *group, const uint8_t id[16],
-                int code, int culprit);
+void coll_begin(struct coll *coll, const struct oriel_group *group, const uint8_t id[16], int code, int culprit);
 
 /*
  * Runs the rounds. Returns the verdict, or ORIEL_ERR_TIMEOUT with the collective in progress: call

@@ -359,7 +359,7 @@ int oriel_barrier(oriel_job *job)
 	if (rc)
 		return err_in(rc, "oriel_barrier");
 	coll_id(id, job->world->key, number, COLL_BARRIER);
-	coll_begin(&coll, job, job->world, id, 0, 0);
+	coll_begin(&coll, job->world, id, 0, 0);
 	wait_begin(&wait, job, "oriel_barrier", NULL);
 	rc = coll_run(&coll, &wait);
 	return rc ? err_in(rc, "oriel_barrier") : 0;

@@ -136,7 +136,7 @@ static int gather_places(const struct oriel_group *group, struct coll_item items
 	if (items)
 		items[group->my_rank].word[0] = sharing_place(job);
 	coll_id(id, group->key, number, COLL_GROUP_SHARED);
-	coll_begin(&coll, job, group, id, items ? 0 : ORIEL_ERR_MEMORY, job->rank);
+	coll_begin(&coll, group, id, items ? 0 : ORIEL_ERR_MEMORY, job->rank);
 	wait_begin(&wait, job, "oriel_group_shared", NULL);
 	rc = coll_gather(&coll, items, &wait);
 	return items || rc != ORIEL_ERR_MEMORY ? rc : err_set(rc, "out of memory for %d ranks", group->size);

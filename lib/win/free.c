@@ -206,7 +206,7 @@ static void survivors_barrier(struct oriel_win *win)
 	for (int i = 0; i < WINDOW_ID_BYTES; i++)
 		key[i] = group->key[i] ^ win->id[i]; /* names the window and this set of survivors */
 	coll_id(id, key, 0, COLL_FREE_SURVIVORS);
-	coll_begin(&coll, win->job, group, id, 0, 0);
+	coll_begin(&coll, group, id, 0, 0);
 	wait_begin(&wait, win->job, "oriel_win_free", win->label);
 	wait.limit_ms = SURVIVORS_MS;
 	coll_run(&coll, &wait);
@@ -244,7 +244,7 @@ static int free_barrier(struct oriel_win *win)
 
 	if (!win->free_coll.job) {
 		coll_id_within(id, win->id, 0, COLL_FREE);
-		coll_begin(&win->free_coll, win->job, win->group, id, 0, 0);
+		coll_begin(&win->free_coll, win->group, id, 0, 0);
 		win->free_coll.has_gone = has_gone;
 		win->free_coll.has_gone_arg = win;
 	}

@@ -39,7 +39,7 @@ static int hints_together(struct oriel_win *win, int vote)
 	uint8_t id[16];
 
 	coll_id_within(id, win->id, ++win->rehints, COLL_HINTS);
-	coll_begin(&coll, win->job, win->group, id, vote, win->job->rank);
+	coll_begin(&coll, win->group, id, vote, win->job->rank);
 	wait_begin(&wait, win->job, "oriel_win_set_hints", win->label);
 	return coll_run_once(&coll, &wait);
 }

@@ -19,7 +19,7 @@ static int compare_places(struct oriel_win *win, const char *call)
 	int verdict;
 
 	coll_id_within(id, win->id, 0, COLL_PLACES);
-	coll_begin(&coll, win->job, win->group, id, 0, win->job->rank);
+	coll_begin(&coll, win->group, id, 0, win->job->rank);
 	coll.agreed = sharing_place(win->job);
 	wait_begin(&wait, win->job, call, NULL);
 	verdict = coll_run_once(&coll, &wait);

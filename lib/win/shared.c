@@ -38,7 +38,7 @@ static int gather_parts(struct oriel_win *win, int vote, struct coll_item items[
 			                                               [ITEM_SIZE] = win->memory.size_bytes,
 			                                               [ITEM_UNIT] = win->memory.disp_unit_bytes } };
 	coll_id_within(id, win->id, 0, COLL_SHARED_SIZES);
-	coll_begin(&coll, win->job, win->group, id, vote, win->job->rank);
+	coll_begin(&coll, win->group, id, vote, win->job->rank);
 	wait_begin(&wait, win->job, call, NULL);
 	return coll_gather(&coll, items, &wait);
 }
@@ -119,7 +119,7 @@ static int pass_name(struct oriel_win *win, int vote, uint64_t name[2], const ch
 	uint8_t id[16];
 
 	coll_id_within(id, win->id, 0, COLL_SHARED_FILE);
-	coll_begin(&coll, win->job, win->group, id, vote, win->job->rank);
+	coll_begin(&coll, win->group, id, vote, win->job->rank);
 	memcpy(coll.payload, name, sizeof(coll.payload));
 	wait_begin(&wait, win->job, call, NULL);
 	vote = coll_run_once(&coll, &wait);

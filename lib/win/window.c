@@ -444,7 +444,7 @@ static int create_barrier(struct oriel_win *win, enum coll_kind barrier, int vot
 	uint8_t id[16];
 
 	coll_id_within(id, win->id, 0, barrier);
-	coll_begin(&coll, win->job, win->group, id, vote, win->job->rank);
+	coll_begin(&coll, win->group, id, vote, win->job->rank);
 	coll.agreed = hints_to_agree(&win->info);
 	coll.combines = true;
 	coll.payload[0] = win->info.number ? win->info.number : propose_number(win->job);

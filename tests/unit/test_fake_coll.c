@@ -95,7 +95,7 @@ static void turn_of_waiting(struct rank *rank)
 	CU_ASSERT_EQUAL_FATAL(rank_join(rank, NULL), 0);
 	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
 	rank->job->ranks_per_processor = 1;
-	coll_begin(&coll, rank->job, rank->job->world, id, 0, 0);
+	coll_begin(&coll, rank->job->world, id, 0, 0);
 	CU_ASSERT_EQUAL_FATAL(partner(&coll, -1, &run.from), 0);
 	wire_ping(&run.from->wire);
 	rank->wrong += receive_step(&run) != 0;
@@ -116,7 +116,7 @@ static int vote_in(struct rank *rank, uint64_t number, int code, int culprit)
 	uint8_t id[16];
 
 	coll_id(id, rank->job->world->key, number, COLL_CREATE);
-	coll_begin(&coll, rank->job, rank->job->world, id, code, culprit);
+	coll_begin(&coll, rank->job->world, id, code, culprit);
 	wait_begin(&wait, rank->job, "vote", NULL);
 	return coll_run(&coll, &wait);
 }
@@ -160,7 +160,7 @@ static void repeat(struct rank *rank)
 	while (rank->rank == 2 && __atomic_load_n(&ranks_timed_out, __ATOMIC_ACQUIRE) < 2)
 		usleep(500);
 	coll_id(id, rank->job->world->key, 77, COLL_CREATE);
-	coll_begin(&coll, rank->job, rank->job->world, id, 0, 0);
+	coll_begin(&coll, rank->job->world, id, 0, 0);
 	do {
 		wait_begin(&wait, rank->job, "repeat", NULL);
 		rc = coll_run(&coll, &wait);
