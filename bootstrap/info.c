@@ -154,7 +154,7 @@ static void print_softverbs(void)
 	printf("device soft0, softverbs: memory that processes of one user on one machine share; part of the library\n");
 	channel = verbs_softverbs.create_event_channel();
 	if (channel) {
-		device_scan(&verbs_softverbs, channel, NULL, NULL, print_context, &shown);
+		device_scan(&verbs_softverbs, channel, (struct device_wish){ NULL, NULL }, print_context, &shown);
 		verbs_softverbs.destroy_event_channel(channel);
 	}
 	if (!shown)
@@ -233,7 +233,7 @@ static void scan(struct choice *choice, const struct verbs_functions *functions,
 		show_no_channel(choice, functions);
 		return;
 	}
-	device_scan(functions, channel, device, addr, show_address, choice);
+	device_scan(functions, channel, (struct device_wish){ device, addr }, show_address, choice);
 	functions->destroy_event_channel(channel);
 }
 

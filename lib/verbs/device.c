@@ -71,13 +71,13 @@ static struct rdma_cm_id *bind_addr(const struct verbs_functions *functions, str
 	return id;
 }
 
-static const char *reject_reason(const struct device_candidate *c, const char *wanted_device, const char *wanted_addr)
+static const char *reject_reason(const struct device_candidate *c, struct device_wish wish)
 {
 	if (!c->id)
 		return is_shortage(c->error) ? strerror(c->error) : "no RDMA device";
-	if (wanted_addr && *wanted_addr && strcmp(wanted_addr, c->addr) != 0)
+	if (wish.addr && *wish.addr && strcmp(wish.addr, c->addr) != 0)
 		return "not the address asked for";
-	if (wanted_device && *wanted_device && strcmp(wanted_device, c->device) != 0)
+	if (wish.device && *wish.device && strcmp(wish.device, c->device) != 0)
 		return "not the device asked for";
 	return NULL;
 }
@@ -85,9 +85,8 @@ static const char *reject_reason(const struct device_candidate *c, const char *w
 struct scan {
 	const struct verbs_functions *functions;
 	struct rdma_event_channel *channel;
-	const char *wanted_device;
-	const char *wanted_addr;
-	bool (*visit)(void *arg, const struct device_candidate *candidate);
+	struct device_wish wish;
+	device_visit *visit;
 	void *arg;
 };
 
@@ -104,7 +103,7 @@ static bool scan_one(const struct scan *scan, const struct ifaddrs *entry)
 	candidate.id = bind_addr(scan->functions, scan->channel, (struct sockaddr *)&addr);
 	candidate.error = candidate.id ? 0 : errno;
 	candidate.device = candidate.id ? scan->functions->get_device_name(candidate.id->verbs->device) : NULL;
-	candidate.why_not = reject_reason(&candidate, scan->wanted_device, scan->wanted_addr);
+	candidate.why_not = reject_reason(&candidate, scan->wish);
 	if (scan->visit(scan->arg, &candidate))
 		return true;
 	if (candidate.id)
@@ -121,10 +120,10 @@ static void scan_loopback(const struct scan *scan)
 	scan_one(scan, &entry);
 }
 
-void device_scan(const struct verbs_functions *functions, struct rdma_event_channel *channel, const char *wanted_device,
-                 const char *wanted_addr, bool (*visit)(void *arg, const struct device_candidate *candidate), void *arg)
+void device_scan(const struct verbs_functions *functions, struct rdma_event_channel *channel, struct device_wish wish,
+                 device_visit *visit, void *arg)
 {
-	struct scan scan = { functions, channel, wanted_device, wanted_addr, visit, arg };
+	struct scan scan = { functions, channel, wish, visit, arg };
 	struct ifaddrs *list;
 	bool asked = false, taken = false;
 
@@ -445,7 +444,8 @@ static int device_start(struct device *device, const char *wanted_device, const 
 	struct choice choice = { .id = NULL };
 	int rc;
 
-	device_scan(device->functions, device->channel, wanted_device, wanted_addr, choose_first, &choice);
+	device_scan(device->functions, device->channel, (struct device_wish){ wanted_device, wanted_addr }, choose_first,
+	            &choice);
 	if (!choice.id && choice.shortage)
 		return cannot_open(device->functions, choice.shortage);
 	if (!choice.id)

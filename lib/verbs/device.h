@@ -72,6 +72,12 @@ struct device {
 	bool read_behind;  /* set by providers_open */
 };
 
+/* The device and the local address that a user asks for; NULL or "": any. */
+struct device_wish {
+	const char *device;
+	const char *addr;
+};
+
 /* One local address as device_scan sees it. */
 struct device_candidate {
 	const char *interface;
@@ -82,14 +88,14 @@ struct device_candidate {
 	struct rdma_cm_id *id; /* bound, or NULL; the callback may keep it by returning true */
 };
 
+typedef bool device_visit(void *arg, const struct device_candidate *candidate);
+
 /*
  * Calls `visit` for each local address in the order of preference, loopback last. Stops when visit
- * returns true, which also means that it keeps candidate->id. The channel is one of `functions`;
- * wanted_device and wanted_addr may be NULL or "".
+ * returns true, which also means that it keeps candidate->id. The channel is one of `functions`.
  */
-void device_scan(const struct verbs_functions *functions, struct rdma_event_channel *channel, const char *wanted_device,
-                 const char *wanted_addr, bool (*visit)(void *arg, const struct device_candidate *candidate),
-                 void *arg);
+void device_scan(const struct verbs_functions *functions, struct rdma_event_channel *channel, struct device_wish wish,
+                 device_visit *visit, void *arg);
 
 /*
  * Opens the device for a job and starts listening. ERRORS: ORIEL_ERR_DEVICE with what was looked

@@ -35,7 +35,7 @@ static bool has_device(const struct verbs_functions *functions)
 
 	if (!channel)
 		return is_shortage(errno);
-	device_scan(functions, channel, NULL, NULL, is_or_may_be, &found);
+	device_scan(functions, channel, (struct device_wish){ NULL, NULL }, is_or_may_be, &found);
 	functions->destroy_event_channel(channel);
 	return found;
 }
