@@ -29,16 +29,14 @@ struct acc {
 
 #define ACC_COMPARE 16 /* elements that can be compared have at most 16 bytes */
 
-/* Fills in all but the address; without operands to be copied, or compared with. */
-static inline void acc_fill(struct acc *acc, enum oriel_type type, enum oriel_op op, const void *origin, void *result,
-                            size_t count)
+/* Fills in all but the address, without operands and result, which the caller adds. */
+static inline void acc_init(struct acc *acc, enum oriel_type type, enum oriel_op op, size_t count)
 {
 	acc->type = (uint8_t)type;
 	acc->op = (uint8_t)op;
 	acc->copied = false;
-	acc->origin = origin;
-	acc->compare = NULL;
-	acc->result = result;
+	acc->origin = acc->compare = NULL;
+	acc->result = NULL;
 	acc->count = count;
 }
 

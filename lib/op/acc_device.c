@@ -83,24 +83,9 @@ int acc_connect_device(struct oriel_win *win, struct link *link, const char *cal
 
 /* The operations. An error of theirs is the wire's. */
 
-static uint64_t word_at(const void *operand)
-{
-	uint64_t word;
-
-	memcpy(&word, operand, sizeof(word));
-	return word;
-}
-
-static bool is_one_request(const struct acc *acc)
-{
-	return acc->compare || acc->op == ORIEL_SUM || acc->op == ORIEL_NO_OP;
-}
-
 static int post_word(const struct path *path, const struct acc *acc, struct remote word, uint64_t *number)
 {
-	const struct atomic atomic = acc->compare
-	                                 ? atomic_swap(word_at(acc_compare(acc)), word_at(acc_origin(acc)), word)
-	                                 : atomic_add(acc->op == ORIEL_SUM ? word_at(acc_origin(acc)) : 0, word);
+	const struct atomic atomic = acc_atomic(acc, word);
 
 	return wire_atomic(path->wire, &atomic, acc->result, number);
 }
@@ -148,7 +133,7 @@ static int do_words(const struct path *path, struct acc *acc, uint64_t addr, uin
 	while (rc == 0 && acc->count > 0) {
 		struct remote word = { addr, path->rkey };
 
-		rc = is_one_request(acc) ? post_word(path, acc, word, number) : change_word(path, acc, word, &tries);
+		rc = acc_is_one_request(acc) ? post_word(path, acc, word, number) : change_word(path, acc, word, &tries);
 		if (rc == 0)
 			addr += acc_advance(acc, 1);
 	}
@@ -192,7 +177,7 @@ bool acc_post_word(struct oriel_win *win, struct link *link, struct acc *acc, in
 {
 	struct path path;
 
-	if (!is_one_request(acc) || find_path(link, &path) != 1)
+	if (!acc_is_one_request(acc) || find_path(link, &path) != 1)
 		return false;
 	*rc = do_by_path(win, link, acc, &path);
 	return true;

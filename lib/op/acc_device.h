@@ -23,10 +23,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <string.h>
+
+#include "op/acc.h"
 #include "win/link.h"
 
 struct oriel_win;
-struct acc;
 
 /*
  * Connects to the target's device for acc_by_device. The caller holds win->lock, which is given up
@@ -39,6 +41,25 @@ int acc_connect_device(struct oriel_win *win, struct link *link, const char *cal
  * Returns 0 or ISSUE_LATER: *acc is what is left of it. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc);
+
+/* Returns whether the device carries out an operation on a word by one request. */
+static inline bool acc_is_one_request(const struct acc *acc)
+{
+	return acc->compare || acc->op == ORIEL_SUM || acc->op == ORIEL_NO_OP;
+}
+
+/* Returns the request for a word's operation of that kind. */
+static inline struct atomic acc_atomic(const struct acc *acc, struct remote word)
+{
+	uint64_t compare = 0, operand = 0;
+
+	if (acc->op != ORIEL_NO_OP)
+		memcpy(&operand, acc_origin(acc), sizeof(operand));
+	if (!acc->compare)
+		return atomic_add(operand, word);
+	memcpy(&compare, acc_compare(acc), sizeof(compare));
+	return atomic_swap(compare, operand, word);
+}
 
 /* See acc_words_by_wire. */
 bool acc_device_by_wire(const struct link *link, uint32_t *rkey);

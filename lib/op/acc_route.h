@@ -67,14 +67,6 @@ static inline enum acc_route acc_route(const struct link *link, enum oriel_type 
 	return peer_page_locks(link->peer) ? ACC_ROUTE_PAGE_LOCK : ACC_ROUTE_AM;
 }
 
-/* Returns whether this processor updates the element itself, at once. The link must be mapped. */
-static inline bool acc_at_once(const struct link *link, enum oriel_type type, uint64_t addr)
-{
-	if (link->words == WORDS_BY_DEVICE && acc_class(type, addr) == ACC_WORD)
-		return false;
-	return element_is_small(type, addr);
-}
-
 /*
  * Applies an operation to window memory of this process: for the handler, and for an origin that is
  * its own target. All of them call this function, so that none interferes with another. An

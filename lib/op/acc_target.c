@@ -23,6 +23,18 @@ int acc_refuse(const struct oriel_win *win, enum oriel_type type, enum oriel_op 
 	               win->label, element_op_name(op), (int)op, element_type_name(type), (int)type);
 }
 
+int acc_refuse_swap(const struct oriel_win *win, enum oriel_type type, const char *call)
+{
+	int rc = win_check(win, call);
+
+	if (rc)
+		return rc;
+	if (element_comparable(type))
+		return err_set(ORIEL_ERR_ARG, "%s: %s: compare is NULL", call, win->label);
+	return err_set(ORIEL_ERR_OP, "%s: %s: elements of type %s (%d) cannot be compared; integers and ORIEL_BOOL can",
+	               call, win->label, element_type_name(type), (int)type);
+}
+
 int acc_target(struct oriel_win *win, struct link *link, struct acc *acc, size_t disp, const char *call)
 {
 	size_t bytes;

@@ -12,6 +12,9 @@
 
 int acc_refuse(const struct oriel_win *win, enum oriel_type type, enum oriel_op op, const char *call);
 
+/* Returns the error of a compare_and_swap whose type has none, or whose compare is NULL. */
+int acc_refuse_swap(const struct oriel_win *win, enum oriel_type type, const char *call);
+
 /*
  * Checks the window's handle, and that the type has the operation and the call takes it: a call
  * without a result has no use for ORIEL_NO_OP. ERRORS: ORIEL_ERR_HANDLE, ORIEL_ERR_OP.

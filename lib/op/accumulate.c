@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* accumulate.c - accumulate, get_accumulate, fetch_and_op, compare_and_swap */
-#include <string.h>
-
+/*
+ * accumulate.c - accumulate, get_accumulate, fetch_and_op, compare_and_swap
+ *
+ * DESIGN NOTES
+ *
+ * Each call describes its operation by a struct acc, enters the window, and asks the gate
+ * (op/gate.h). The operation then takes the route of its elements (op/acc_route.h). On the fast
+ * path the processor changes mapped memory, or the target's device changes a word. If the gate is
+ * shut, or this thread cannot do it now, nothing has happened yet, and apply_locked reports what is
+ * wrong, waits, or defers the operation.
+ *
+ * A single word has a fast path of its own (word_now). The compiler keeps its struct acc in
+ * registers: a fetch_and_op over the wire takes 80 to 90 instructions more with a struct in memory.
+ */
 #include "base/copy_piece.h"
 #include "base/err.h"
 #include "base/order.h"
@@ -23,7 +34,21 @@ struct call {
 	bool single;  /* one element, whose operands are the caller's again on return (A1) */
 };
 
-/* Checks that do not depend on the target. */
+/* Returns whether the operands and the result are there, and the result overlaps no operand. */
+static inline bool buffers_fit(const struct acc *acc, const struct call *call)
+{
+	size_t bytes = acc->count * element_types[acc->type].size_bytes;
+	bool reads = acc->op != ORIEL_NO_OP;
+
+	if (acc->count == 0)
+		return true;
+	if (reads && !acc->origin)
+		return false;
+	if (!call->fetches)
+		return true;
+	return acc->result && !(reads && bytes_overlap(acc->origin, acc->result, bytes)) &&
+	       !(acc->compare && bytes_overlap(acc->compare, acc->result, bytes));
+}
 
 static int refuse_buffers(const struct oriel_win *win, const struct acc *acc, const struct call *call)
 {
@@ -31,23 +56,6 @@ static int refuse_buffers(const struct oriel_win *win, const struct acc *acc, co
 	               "%s: %s: origin is %p, result %p, of %zu elements each; none may be NULL, and "
 	               "they must not overlap",
 	               call->name, win->label, acc->origin, acc->result, acc->count);
-}
-
-static inline int check_buffers(const struct oriel_win *win, const struct acc *acc, const struct call *call)
-{
-	size_t bytes = acc->count * element_types[acc->type].size_bytes;
-	bool reads = acc->op != ORIEL_NO_OP;
-
-	if (acc->count == 0)
-		return 0;
-	if ((reads && !acc->origin) || (call->fetches && !acc->result))
-		return refuse_buffers(win, acc, call);
-	if (!call->fetches)
-		return 0;
-	if ((reads && bytes_overlap(acc->origin, acc->result, bytes)) ||
-	    (acc->compare && bytes_overlap(acc->compare, acc->result, bytes)))
-		return refuse_buffers(win, acc, call);
-	return 0;
 }
 
 /* Operations on the target. The caller holds win->lock. */
@@ -62,6 +70,7 @@ static void copy_operands(struct acc *acc)
 	acc->copied = true;
 }
 
+/* The general path. */
 static int apply_locked(struct oriel_win *win, struct acc *acc, int rank, size_t disp, const struct call *call)
 {
 	struct link *link;
@@ -78,114 +87,169 @@ static int apply_locked(struct oriel_win *win, struct acc *acc, int rank, size_t
 }
 
 /*
- * Takes the lock of the member's page that holds `addr`, an address of mapped memory here. NULL:
- * not free now.
+ * Changes elements of one page by this processor, under the page lock. Returns false if another
+ * thread holds it.
  */
-static inline struct page_lock *trylock_page(const struct oriel_win *win, const struct link *link, uint64_t addr)
+static bool change_locked(struct oriel_win *win, const struct link *link, const struct acc *acc)
 {
-	struct page_lock_table *page_locks = peer_page_locks(link->peer);
-	struct page_lock *page_lock;
+	struct page_lock_table *table = peer_page_locks(link->peer);
+	struct page_locks *ours = &win->job->page_locks;
+	uint64_t there = link_there(link, acc->remote_addr);
+	struct page_lock *page_lock = page_lock_of(table, there);
 
-	if (!page_locks)
-		return NULL;
-	page_lock = page_lock_of(page_locks, link_there(link, addr));
-	return page_trylock(page_lock, win->job->page_locks.process) ? page_lock : NULL;
-}
-
-/*
- * Announces an update of a few words by instructions, in the page of an address here
- * (sync/atomic_mode.h). NULL: the mode does not allow it.
- */
-static inline uint8_t *begin_update(const struct oriel_win *win, const struct link *link, uint64_t addr)
-{
-	return update_begin(link->peer, win->slot, link_there(link, addr));
-}
-
-/*
- * Applies the operation at an address of mapped memory here. Returns false if it is not this
- * processor's to apply, or if a page lock is not free.
- */
-static inline bool change(struct oriel_win *win, const struct link *link, const struct acc *acc, uint64_t addr,
-                          size_t bytes)
-{
-	void *target = (void *)(uintptr_t)addr;
-	struct page_lock *page_lock;
-
-	if (!acc_at_once(link, acc->type, addr) || bytes > page_rest(addr))
+	if (!page_trylock(page_lock, ours->process))
 		return false;
-	if (acc_needs_no_lock(acc, addr) && acc_apply_unlocked(acc, target, begin_update(win, link, addr)))
-		return true;
-	page_lock = trylock_page(win, link, addr);
-	if (!page_lock)
-		return false;
-	acc_apply_locked(&win->job->page_locks, peer_page_locks(link->peer), acc, target, link_there(link, addr));
+	acc_apply_locked(ours, table, acc, (void *)(uintptr_t)acc->remote_addr, there);
 	page_unlock(page_lock);
 	return true;
 }
 
 /*
- * Returns whether the target's memory is one region, and its device carries out operations on it.
+ * Changes elements of mapped memory by this processor. Returns false if they lie in several pages,
+ * or if the page lock is not free.
  */
-static inline bool goes_by_wire(const struct link *link)
+static inline bool change(struct oriel_win *win, const struct link *link, const struct acc *acc)
 {
-	return (link->route == ROUTE_RDMA || link->route == ROUTE_SYNC) && !link->read_only;
+	uint64_t addr = acc->remote_addr, there = link_there(link, addr);
+
+	if (acc->count * element_types[acc->type].size_bytes > page_rest(addr))
+		return false;
+	if (acc_needs_no_lock(acc, there) &&
+	    acc_apply_unlocked(acc, (void *)(uintptr_t)addr, update_begin(link->peer, win->slot, there)))
+		return true;
+	return change_locked(win, link, acc);
 }
 
-/*
- * The fast path, for most operations on mapped memory: everything is as it should be, and this
- * processor applies the operation. Returns false if anything is unusual: nothing has happened, and
- * apply_locked finds out. Operations that are deferred for the target, and outstanding active
- * messages to it, go first (A15).
- */
-static inline bool apply_at_once(struct oriel_win *win, const struct acc *acc, int rank, size_t disp)
+/* Sets acc->remote_addr. Returns whether there are elements, and all are in range. */
+static inline bool find_elements(const struct link *link, struct acc *acc, size_t disp)
 {
-	struct link *link = gate_find(win, rank);
 	uint64_t offset;
 	size_t bytes;
 
-	if (!link || !link_takes_stores(link) || link->marks & LINK_AM)
-		return false;
 	if (__builtin_mul_overflow(acc->count, element_types[acc->type].size_bytes, &bytes) || bytes == 0 ||
 	    !in_range(link, disp, bytes, &offset))
 		return false;
-	if (!gate_opens(win, link) || !change(win, link, acc, link->base + offset, bytes))
-		return false;
-	gate_pass(win, link);
+	acc->remote_addr = link->base + offset;
 	return true;
 }
 
 /*
- * The fast path for one word that the target's device changes by a single request. Returns false if
- * anything is unusual. The caller may reuse the operands on return.
+ * The fast path. Returns whether the operation is done or posted, with its error in *rc; false:
+ * nothing has happened. Deferred operations and active messages for the target come first (A15).
  */
-static __attribute__((noinline)) bool post_at_once(struct oriel_win *win, struct acc *acc, int rank, size_t disp,
-                                                   int *rc)
+static inline bool apply_now(struct oriel_win *win, struct acc *acc, int rank, size_t disp, int *rc)
 {
-	struct link *link = acc->count == 1 ? gate_link(win, rank) : NULL;
-	uint64_t offset;
+	struct link *link = gate_find(win, rank);
+	bool done = false;
 
-	if (!link || link->marks & LINK_AM)
+	if (!link || link->route < ROUTE_RDMA || link->read_only || link->marks & LINK_AM ||
+	    !find_elements(link, acc, disp) || !gate_opens(win, link))
 		return false;
-	if (!goes_by_wire(link) || !in_range(link, disp, element_types[acc->type].size_bytes, &offset) ||
-	    acc_route(link, acc->type, link->base + offset, 1) != ACC_ROUTE_DEVICE)
-		return false;
-	acc->remote_addr = link->base + offset;
-	if (!acc_post_word(win, link, acc, rc))
-		return false;
-	gate_pass(win, link);
-	return true;
+	switch (acc_route(link, acc->type, acc->remote_addr, acc->count)) {
+	case ACC_ROUTE_PAGE_LOCK:
+		done = change(win, link, acc);
+		break;
+	case ACC_ROUTE_DEVICE:
+		done = acc->count == 1 && !link_mapped(link) && acc_post_word(win, link, acc, rc);
+		break;
+	case ACC_ROUTE_SELF:
+	case ACC_ROUTE_AM:
+		break;
+	}
+	if (done)
+		gate_pass(win, link);
+	return done;
 }
 
-/* Carries out a call whose operation is legal. */
-static inline int apply(struct oriel_win *win, struct acc *acc, int rank, size_t disp, const struct call *call)
+/* Applies what word_now leaves. */
+static __attribute__((noinline)) int apply_held(struct oriel_win *win, struct acc acc, int rank, size_t disp,
+                                                const struct call *call)
+{
+	int rc = 0;
+
+	return apply_now(win, &acc, rank, disp, &rc) ? rc : apply_locked(win, &acc, rank, disp, call);
+}
+
+/* Enters on the general path: the window's lock is another thread's, or something is wrong. */
+static __attribute__((noinline)) int apply_any(struct oriel_win *win, struct acc acc, int rank, size_t disp,
+                                               const struct call *call)
 {
 	int rc = win_enter(win, call->name);
 
 	if (rc)
 		return rc;
-	rc = check_buffers(win, acc, call);
-	if (rc == 0 && !apply_at_once(win, acc, rank, disp) && !post_at_once(win, acc, rank, disp, &rc))
-		rc = apply_locked(win, acc, rank, disp, call);
+	rc = buffers_fit(&acc, call) ? apply_held(win, acc, rank, disp, call) : refuse_buffers(win, &acc, call);
+	win_leave(win);
+	return rc ? err_in(rc, call->name) : 0;
+}
+
+/*
+ * Changes a word of mapped memory by an instruction (sync/atomic_mode.h). Returns false if it is
+ * not this processor's to change, or the mode does not allow it.
+ */
+static inline bool change_word(const struct oriel_win *win, const struct link *link, const struct acc *acc,
+                               uint64_t addr)
+{
+	if (link->words == WORDS_BY_DEVICE)
+		return false;
+	return acc_apply_unlocked(acc, (void *)(uintptr_t)addr,
+	                          update_begin(link->peer, win->slot, link_there(link, addr)));
+}
+
+/*
+ * Posts an operation on a word, with its error in *rc. Returns false if it is not one request on
+ * the wire that puts go by.
+ */
+static inline bool post_word(struct oriel_win *win, struct link *link, const struct acc *acc, uint64_t addr, int *rc)
+{
+	struct remote word = { addr, 0 };
+	struct atomic atomic;
+
+	if ((link->route != ROUTE_RDMA && link->route != ROUTE_SYNC) || !acc_words_by_device(link, 1) ||
+	    !acc_is_one_request(acc) || !acc_words_by_wire(link, &word.rkey))
+		return false;
+	atomic = acc_atomic(acc, word);
+	*rc = wire_atomic(&link->peer->wire, &atomic, acc->result, &link->last_number);
+	link->marks |= LINK_TOUCHED | LINK_GOT;
+	if (*rc == ORIEL_ERR_PEER)
+		*rc = win_peer_error(win, link->rank);
+	return true;
+}
+
+/*
+ * The fast path of one element with a result, if it is a word: one instruction, or one request.
+ * Returns what apply_now does.
+ */
+static inline __attribute__((always_inline)) bool word_now(struct oriel_win *win, const struct acc *acc, int rank,
+                                                           size_t disp, int *rc)
+{
+	struct link *link = acc_is_word(acc->type) ? gate_link(win, rank) : NULL;
+	uint64_t offset;
+	bool done;
+
+	if (!link || link->read_only || link->marks & LINK_AM || !in_range(link, disp, sizeof(uint64_t), &offset) ||
+	    (link->base + offset) % sizeof(uint64_t))
+		return false;
+	done = link_mapped(link) ? change_word(win, link, acc, link->base + offset)
+	                         : post_word(win, link, acc, link->base + offset, rc);
+	if (done)
+		gate_pass(win, link);
+	return done;
+}
+
+/* The operation is legal. It is passed by value, so that the compiler can keep it in registers. */
+static inline __attribute__((always_inline)) int apply(struct oriel_win *win, struct acc acc, int rank, size_t disp,
+                                                       const struct call *call)
+{
+	int rc = 0;
+
+	if (!buffers_fit(&acc, call) || !win_enter_at_once(win))
+		return apply_any(win, acc, rank, disp, call);
+	if (call->single && word_now(win, &acc, rank, disp, &rc)) {
+		win_leave_at_once(win);
+		return rc ? err_in(rc, call->name) : 0;
+	}
+	rc = apply_held(win, acc, rank, disp, call);
 	win_leave(win);
 	return rc ? err_in(rc, call->name) : 0;
 }
@@ -199,8 +263,9 @@ int oriel_accumulate(oriel_win *win, const void *origin, size_t count, enum orie
 
 	if (rc)
 		return rc;
-	acc_fill(&acc, type, op, origin, NULL, count);
-	return apply(win, &acc, target_rank, target_disp, &call);
+	acc_init(&acc, type, op, count);
+	acc.origin = origin;
+	return apply(win, acc, target_rank, target_disp, &call);
 }
 
 int oriel_get_accumulate(oriel_win *win, const void *origin, void *result, size_t count, enum oriel_type type,
@@ -212,171 +277,14 @@ int oriel_get_accumulate(oriel_win *win, const void *origin, void *result, size_
 
 	if (rc)
 		return rc;
-	acc_fill(&acc, type, op, origin, result, count);
-	return apply(win, &acc, target_rank, target_disp, &call);
+	acc_init(&acc, type, op, count);
+	acc.origin = origin;
+	acc.result = result;
+	return apply(win, acc, target_rank, target_disp, &call);
 }
 
-/*
- * The fast path for single elements calls nothing before it is certain that this processor applies
- * the operation, so no register has to be saved across a call.
- */
-
-/* Returns whether there is a result, which does not overlap the operand. */
-static inline bool are_apart(const void *operand, const void *result, enum oriel_type type)
-{
-	return result && !bytes_overlap(operand, result, element_types[type].size_bytes);
-}
-
-/*
- * Returns whether this processor updates an element of mapped memory itself; *element is its
- * address then.
- */
-static inline bool element_at_once(const struct link *link, enum oriel_type type, size_t disp, void **element)
-{
-	uint64_t offset;
-
-	if (link->marks & LINK_AM || !in_range(link, disp, element_types[type].size_bytes, &offset))
-		return false;
-	*element = (void *)(uintptr_t)(link->base + offset);
-	return acc_at_once(link, type, link->base + offset);
-}
-
-/*
- * Finds the target of a single element, whose type is known, and *element if its memory is mapped.
- * BY_WIRE: it is not mapped, and only the range and active messages are still to be checked. The
- * caller holds win->lock, and nothing is deferred for any member.
- */
-static inline __attribute__((always_inline)) enum outcome find_element(struct oriel_win *win, enum oriel_type type,
-                                                                       int rank, size_t disp, struct link **link,
-                                                                       void **element)
-{
-	*link = gate_link(win, rank);
-	if (!*link)
-		return NOT_PLAIN;
-	if (!link_takes_stores(*link))
-		return BY_WIRE;
-	if (!element_at_once(*link, type, disp, element))
-		return NOT_PLAIN;
-	gate_pass(win, *link);
-	return DONE;
-}
-
-/*
- * Finds an integer of 8 bytes, as find_element does, and announces an update of it by an
- * instruction until update_end.
- */
-static inline __attribute__((always_inline)) enum outcome find_word(struct oriel_win *win, enum oriel_type type,
-                                                                    int rank, size_t disp, struct link **link,
-                                                                    void **element, uint8_t **in_progress)
-{
-	enum outcome outcome = find_element(win, type, rank, disp, link, element);
-
-	if (outcome != DONE)
-		return outcome;
-	*in_progress = begin_update(win, *link, (uintptr_t)*element);
-	return *in_progress ? DONE : NOT_PLAIN;
-}
-
-/*
- * Finds a word that the target's device changes by a single request on the wire of puts. Returns
- * false if another way is needed.
- */
-static inline bool find_remote_word(const struct link *link, enum oriel_type type, size_t disp, struct remote *word)
-{
-	uint64_t offset;
-
-	if (link->marks & LINK_AM || !goes_by_wire(link) || !in_range(link, disp, sizeof(uint64_t), &offset) ||
-	    !acc_words_by_device(link, 1) || acc_class(type, link->base + offset) != ACC_WORD)
-		return false;
-	word->addr = link->base + offset;
-	return acc_words_by_wire(link, &word->rkey);
-}
-
-/* Notes that the word's request has been posted. Called with win->lock held; releases it. */
-static inline int word_posted(struct oriel_win *win, struct link *link, int rc, const char *call)
-{
-	link->marks |= LINK_TOUCHED | LINK_GOT;
-	gate_pass(win, link);
-	win_leave_at_once(win);
-	return rc ? issue_refused(win, link, rc, call) : 0;
-}
-
-static inline __attribute__((always_inline)) enum outcome fetch_at_once(struct oriel_win *win, const void *origin,
-                                                                        void *result, enum oriel_type type,
-                                                                        enum oriel_op op, int rank, size_t disp,
-                                                                        struct link **link)
-{
-	bool plain = element_legal(op, type) && !element_types[type].number && (origin || op == ORIEL_NO_OP) &&
-	             are_apart(origin, result, type);
-	enum outcome outcome;
-	uint8_t *in_progress;
-	void *element;
-
-	if (!plain || !win_enter_at_once(win))
-		return NOT_PLAIN;
-	outcome = find_word(win, type, rank, disp, link, &element, &in_progress);
-	if (outcome == BY_WIRE)
-		return BY_WIRE;
-	if (outcome == DONE) {
-		element_apply_atomic(type, op, element, origin, result, 1);
-		update_end(in_progress);
-	}
-	win_leave_at_once(win);
-	return outcome;
-}
-
-/* One element whose page lock is held by a thread that has entered the window. */
-struct held_element {
-	void *element;
-	struct page_lock *page_lock;
-	bool plain; /* by plain code */
-};
-
-/*
- * Enters the window and takes the page lock of a small element. Returns false if anything is
- * unusual, or the lock is not free: the window has been left.
- */
-static inline bool hold_element(struct oriel_win *win, enum oriel_type type, int rank, size_t disp,
-                                struct held_element *held)
-{
-	struct link *link;
-
-	if (!element_types[type].small || !win_enter_at_once(win))
-		return false;
-	held->page_lock = NULL;
-	if (find_element(win, type, rank, disp, &link, &held->element) == DONE)
-		held->page_lock = trylock_page(win, link, (uintptr_t)held->element);
-	if (!held->page_lock) {
-		win_leave_at_once(win);
-		return false;
-	}
-	held->plain = element_types[type].number ||
-	              atomic_mode(peer_page_locks(link->peer), link_there(link, (uintptr_t)held->element)) == MODE_LOCKED;
-	return true;
-}
-
-static inline void give_element(struct oriel_win *win, const struct held_element *held)
-{
-	page_unlock(held->page_lock);
-	win_leave_at_once(win);
-}
-
-/* Fetches under the page lock. Returns false if it cannot; the general path follows. */
-static __attribute__((noinline)) bool fetch_held(struct oriel_win *win, const void *origin, void *result,
-                                                 enum oriel_type type, enum oriel_op op, int rank, size_t disp)
-{
-	bool plain = element_legal(op, type) && (origin || op == ORIEL_NO_OP) && are_apart(origin, result, type);
-	struct held_element held;
-
-	if (!plain || !hold_element(win, type, rank, disp, &held))
-		return false;
-	(held.plain ? element_apply : element_apply_atomic)(type, op, held.element, origin, result, 1);
-	give_element(win, &held);
-	return true;
-}
-
-static __attribute__((noinline)) int fetch_and_op(struct oriel_win *win, const void *origin, void *result,
-                                                  enum oriel_type type, enum oriel_op op, int rank, size_t disp)
+int oriel_fetch_and_op(oriel_win *win, const void *origin, void *result, enum oriel_type type, enum oriel_op op,
+                       int target_rank, size_t target_disp)
 {
 	static const struct call call = { .name = "oriel_fetch_and_op", .fetches = true, .single = true };
 	struct acc acc;
@@ -384,157 +292,23 @@ static __attribute__((noinline)) int fetch_and_op(struct oriel_win *win, const v
 
 	if (rc)
 		return rc;
-	acc_fill(&acc, type, op, origin, result, 1);
-	return apply(win, &acc, rank, disp, &call);
-}
-
-/*
- * Issues fetch_and_op to memory that is not mapped, in one request if possible. Called with
- * win->lock held; releases it.
- */
-static __attribute__((noinline)) int fetch_by_wire(struct oriel_win *win, const void *origin, void *result,
-                                                   enum oriel_type type, enum oriel_op op, struct link *link,
-                                                   size_t disp)
-{
-	struct remote word;
-	struct atomic atomic;
-	uint64_t add = 0;
-	int rc;
-
-	if ((op != ORIEL_SUM && op != ORIEL_NO_OP) || !find_remote_word(link, type, disp, &word)) {
-		win_leave_at_once(win);
-		return fetch_and_op(win, origin, result, type, op, link->rank, disp);
-	}
-	if (op == ORIEL_SUM)
-		memcpy(&add, origin, sizeof(add));
-	atomic = atomic_add(add, word);
-	rc = wire_atomic(&link->peer->wire, &atomic, result, &link->last_number);
-	return word_posted(win, link, rc, "oriel_fetch_and_op");
-}
-
-int oriel_fetch_and_op(oriel_win *win, const void *origin, void *result, enum oriel_type type, enum oriel_op op,
-                       int target_rank, size_t target_disp)
-{
-	struct link *link;
-
-	switch (fetch_at_once(win, origin, result, type, op, target_rank, target_disp, &link)) {
-	case DONE:
-		return 0;
-	case BY_WIRE:
-		return fetch_by_wire(win, origin, result, type, op, link, target_disp);
-	case NOT_PLAIN:
-		break;
-	}
-	if (fetch_held(win, origin, result, type, op, target_rank, target_disp))
-		return 0;
-	return fetch_and_op(win, origin, result, type, op, target_rank, target_disp);
-}
-
-static int check_comparable(const struct oriel_win *win, enum oriel_type type, const char *call)
-{
-	if (element_known(type) && element_types[type].comparable)
-		return 0;
-	return err_set(ORIEL_ERR_OP, "%s: %s: elements of type %s (%d) cannot be compared; integers and ORIEL_BOOL can",
-	               call, win->label, element_type_name(type), (int)type);
-}
-
-static inline __attribute__((always_inline)) enum outcome swap_at_once(struct oriel_win *win, const void *origin,
-                                                                       const void *compare, void *result,
-                                                                       enum oriel_type type, int rank, size_t disp,
-                                                                       struct link **link)
-{
-	bool plain =
-		acc_is_word(type) && origin && compare && are_apart(origin, result, type) && are_apart(compare, result, type);
-	enum outcome outcome;
-	uint8_t *in_progress;
-	void *element;
-
-	if (!plain || !win_enter_at_once(win))
-		return NOT_PLAIN;
-	outcome = find_word(win, type, rank, disp, link, &element, &in_progress);
-	if (outcome == BY_WIRE)
-		return BY_WIRE;
-	if (outcome == DONE) {
-		element_swap_atomic(element, origin, compare, result);
-		update_end(in_progress);
-	}
-	win_leave_at_once(win);
-	return outcome;
-}
-
-/* Swaps under the page lock. Returns false if it cannot; the general path follows. */
-static __attribute__((noinline)) bool swap_held(struct oriel_win *win, const void *origin, const void *compare,
-                                                void *result, enum oriel_type type, int rank, size_t disp)
-{
-	bool plain = element_known(type) && element_types[type].comparable && origin && compare &&
-	             are_apart(origin, result, type) && are_apart(compare, result, type);
-	struct held_element held;
-
-	if (!plain || !hold_element(win, type, rank, disp, &held))
-		return false;
-	if (held.plain)
-		element_swap(type, held.element, origin, compare, result);
-	else
-		element_swap_atomic(held.element, origin, compare, result);
-	give_element(win, &held);
-	return true;
-}
-
-static __attribute__((noinline)) int compare_and_swap(struct oriel_win *win, const void *origin, const void *compare,
-                                                      void *result, enum oriel_type type, int rank, size_t disp)
-{
-	static const struct call call = { .name = "oriel_compare_and_swap", .fetches = true, .single = true };
-	struct acc acc;
-	int rc = win_check(win, call.name);
-
-	if (rc == 0)
-		rc = check_comparable(win, type, call.name);
-	if (rc == 0 && !compare)
-		rc = err_set(ORIEL_ERR_ARG, "%s: %s: compare is NULL", call.name, win->label);
-	if (rc)
-		return rc;
-	acc_fill(&acc, type, ORIEL_REPLACE, origin, result, 1);
-	acc.compare = compare;
-	return apply(win, &acc, rank, disp, &call);
-}
-
-/*
- * Issues compare_and_swap to memory that is not mapped, in one request if possible. Called with
- * win->lock held; releases it.
- */
-static __attribute__((noinline)) int swap_by_wire(struct oriel_win *win, const void *origin, const void *compare,
-                                                  void *result, enum oriel_type type, struct link *link, size_t disp)
-{
-	struct remote word;
-	struct atomic atomic;
-	uint64_t expected, wanted;
-	int rc;
-
-	if (!find_remote_word(link, type, disp, &word)) {
-		win_leave_at_once(win);
-		return compare_and_swap(win, origin, compare, result, type, link->rank, disp);
-	}
-	memcpy(&expected, compare, sizeof(expected));
-	memcpy(&wanted, origin, sizeof(wanted));
-	atomic = atomic_swap(expected, wanted, word);
-	rc = wire_atomic(&link->peer->wire, &atomic, result, &link->last_number);
-	return word_posted(win, link, rc, "oriel_compare_and_swap");
+	acc_init(&acc, type, op, 1);
+	acc.origin = origin;
+	acc.result = result;
+	return apply(win, acc, target_rank, target_disp, &call);
 }
 
 int oriel_compare_and_swap(oriel_win *win, const void *origin, const void *compare, void *result, enum oriel_type type,
                            int target_rank, size_t target_disp)
 {
-	struct link *link;
+	static const struct call call = { .name = "oriel_compare_and_swap", .fetches = true, .single = true };
+	struct acc acc;
 
-	switch (swap_at_once(win, origin, compare, result, type, target_rank, target_disp, &link)) {
-	case DONE:
-		return 0;
-	case BY_WIRE:
-		return swap_by_wire(win, origin, compare, result, type, link, target_disp);
-	case NOT_PLAIN:
-		break;
-	}
-	if (swap_held(win, origin, compare, result, type, target_rank, target_disp))
-		return 0;
-	return compare_and_swap(win, origin, compare, result, type, target_rank, target_disp);
+	if (!element_comparable(type) || !compare)
+		return acc_refuse_swap(win, type, call.name);
+	acc_init(&acc, type, ORIEL_REPLACE, 1);
+	acc.origin = origin;
+	acc.compare = compare;
+	acc.result = result;
+	return apply(win, acc, target_rank, target_disp, &call);
 }

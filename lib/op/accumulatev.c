@@ -95,7 +95,7 @@ static struct acc acc_of(const struct acc_vector *v, const struct oriel_target_p
 {
 	struct acc acc;
 
-	acc_fill(&acc, v->type, v->op, NULL, NULL, piece->size_bytes / element_types[v->type].size_bytes);
+	acc_init(&acc, v->type, v->op, piece->size_bytes / element_types[v->type].size_bytes);
 	return acc;
 }
 
@@ -199,7 +199,7 @@ static bool are_plain(const struct link *link, const struct acc_vector *v)
 		return false;
 	if (v->fetches && !pieces_see(&seen, link, v->result.list, v->result.count, v->target, v->target_count))
 		return false;
-	return (seen.bits & (size_bytes - 1)) == 0 && acc_at_once(link, v->type, link->base);
+	return (seen.bits & (size_bytes - 1)) == 0 && acc_route(link, v->type, link->base, 1) == ACC_ROUTE_PAGE_LOCK;
 }
 
 static struct link *plain_link(struct oriel_win *win, int rank, const struct acc_vector *v)
@@ -210,7 +210,7 @@ static struct link *plain_link(struct oriel_win *win, int rank, const struct acc
 		return NULL;
 	if (acc_is_word(v->type) && v->target_count < MODE_SWITCH_MIN)
 		return NULL; /* one by one, without the page lock if possible */
-	return peer_page_locks(link->peer) && gate_opens(win, link) ? link : NULL;
+	return gate_opens(win, link) ? link : NULL;
 }
 
 /* The page whose lock is held. */
@@ -254,7 +254,7 @@ static int apply_at_once(struct oriel_win *win, int rank, const struct acc_vecto
 	if (!link)
 		return 0;
 	gate_pass(win, link);
-	acc_fill(&acc, v->type, v->op, NULL, NULL, 0);
+	acc_init(&acc, v->type, v->op, 0);
 	for (i = 0; i < v->target_count; i++) {
 		uint64_t addr = link->base + (uint64_t)v->target[i].disp * link->disp_unit_bytes;
 		size_t bytes = v->target[i].size_bytes;

@@ -174,8 +174,9 @@ static uint32_t take_pieces(const struct am *am, const uint8_t *data, uint8_t *r
 		memcpy(&piece, data + i * sizeof(piece), sizeof(piece));
 		if (piece.count == 0 || piece.count > (AM_LARGEST_BYTES - bytes) / size_bytes)
 			return 0;
-		acc_fill(&accs[i], am->type, am->op, am->op == ORIEL_NO_OP ? NULL : operands + bytes,
-		         am->wants_result ? result + bytes : NULL, piece.count);
+		acc_init(&accs[i], am->type, am->op, piece.count);
+		accs[i].origin = am->op == ORIEL_NO_OP ? NULL : operands + bytes;
+		accs[i].result = am->wants_result ? result + bytes : NULL;
 		accs[i].remote_addr = am->disp_bytes + piece.offset_bytes;
 		bytes += piece.count * size_bytes;
 	}

@@ -44,6 +44,12 @@ static inline bool element_known(enum oriel_type type)
 	return type > 0 && type < ELEMENT_TYPES && element_types[type].size_bytes != 0;
 }
 
+/* Returns whether compare_and_swap takes elements of the type. */
+static inline bool element_comparable(enum oriel_type type)
+{
+	return (unsigned)type < ELEMENT_TYPES && element_types[type].comparable;
+}
+
 extern const uint16_t element_ops[ELEMENT_TYPES]; /* the operations of each type, 1 << enum oriel_op */
 
 /* Returns whether the type has the operation, as oriel_op_legal does. */

@@ -86,11 +86,6 @@ int issue_to(struct oriel_win *win, struct link *link, void *here, size_t size_b
 	return transfer_rdma(win, link, here, size_bytes, t);
 }
 
-int issue_refused(const struct oriel_win *win, const struct link *link, int rc, const char *call)
-{
-	return err_in(rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc, call);
-}
-
 /* Returns the transfer to or from a member's address, which is in that region. */
 static struct transfer region_transfer(const struct link *link, const struct remote_region *region, uint64_t addr,
                                        enum op_kind kind)

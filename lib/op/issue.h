@@ -23,9 +23,6 @@ struct oriel_win;
  */
 int issue_to(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t);
 
-/* Returns the error of a request that the wire has refused, for a public call. */
-int issue_refused(const struct oriel_win *win, const struct link *link, int rc, const char *call);
-
 /*
  * Issues an operation that has been checked, or defers it until the target's post. ERRORS:
  * ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.

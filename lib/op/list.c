@@ -82,10 +82,11 @@ static int bytes_together(struct oriel_win *win, struct link *link, const struct
 	struct acc accs[LIST_MAX];
 
 	for (uint32_t i = 0; i < count; i++) {
+		acc_init(&accs[i], ORIEL_UINT8, ops->kind == OP_PUT ? ORIEL_REPLACE : ORIEL_NO_OP, ops[i].size_bytes);
 		if (ops->kind == OP_PUT)
-			acc_fill(&accs[i], ORIEL_UINT8, ORIEL_REPLACE, ops[i].origin, NULL, ops[i].size_bytes);
+			accs[i].origin = ops[i].origin;
 		else
-			acc_fill(&accs[i], ORIEL_UINT8, ORIEL_NO_OP, NULL, ops[i].origin, ops[i].size_bytes);
+			accs[i].result = ops[i].origin;
 		accs[i].remote_addr = ops[i].remote_addr;
 	}
 	return accs_together(win, link, accs, count, call);

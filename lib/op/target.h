@@ -14,13 +14,6 @@
 #include "win/operation.h"
 #include "win/win.h"
 
-/*
- * The result of an operation's fast path. DONE. BY_WIRE: the target is not mapped, no other
- * obstacle has been found so far, and this thread is in the window. NOT_PLAIN: nothing has
- * happened, and the general path finds out.
- */
-enum outcome { DONE, BY_WIRE, NOT_PLAIN };
-
 /* Returns the error for an operation to a rank that no open epoch names. */
 int no_epoch(struct oriel_win *win, int rank, const char *call);
 

@@ -17,8 +17,9 @@ static _Alignas(AM_ALIGN) uint8_t data[AM_DATA_BYTES];
 static void make(struct acc *accs, uint32_t count, size_t elements, enum oriel_op op)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		acc_fill(&accs[i], ORIEL_INT32, op, op == ORIEL_NO_OP ? NULL : operands + i * elements * 4,
-		         results + i * elements * 4, elements);
+		acc_init(&accs[i], ORIEL_INT32, op, elements);
+		accs[i].origin = op == ORIEL_NO_OP ? NULL : operands + i * elements * 4;
+		accs[i].result = results + i * elements * 4;
 		accs[i].remote_addr = BASE + (count - 1 - i) * (elements + 3) * 4;
 	}
 	for (size_t i = 0; i < sizeof(operands); i++)
