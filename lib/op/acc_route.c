@@ -55,15 +55,12 @@ static uint64_t trylock_last_pages(struct page_lock_table *page_locks, uint64_t 
 	return at > from ? at : from;
 }
 
-/* Updates elements from number `first` on; `there` is their owner's address. Pages are held. */
-static void apply_part(struct page_locks *ours, struct page_lock_table *page_locks, const struct acc *acc, size_t first,
-                       size_t count, uint64_t there)
+/* Updates the first `count` elements, whose owner's address is `there`. Their pages are held. */
+static void apply_first(struct page_locks *ours, struct page_lock_table *page_locks, struct acc acc, size_t count,
+                        uint64_t there)
 {
-	struct acc part = *acc;
-
-	acc_advance(&part, first);
-	part.count = count;
-	acc_apply_locked(ours, page_locks, &part, (void *)(uintptr_t)part.remote_addr, there);
+	acc.count = count;
+	acc_apply_locked(ours, page_locks, &acc, (void *)(uintptr_t)acc.remote_addr, there);
 }
 
 /*
@@ -81,7 +78,7 @@ static bool apply_upwards(struct page_locks *ours, struct page_lock_table *page_
 
 		if (count == 0)
 			return false;
-		apply_part(ours, page_locks, acc, 0, count, there);
+		apply_first(ours, page_locks, *acc, count, there);
 		unlock_pages(page_locks, there, end);
 		there += acc_advance(acc, count);
 	}
@@ -97,10 +94,13 @@ static bool apply_downwards(struct page_locks *ours, struct page_lock_table *pag
 		uint64_t end = there + acc->count * size_bytes;
 		uint64_t begin = trylock_last_pages(page_locks, ours->process, there, end);
 		size_t count = (end - begin) / size_bytes;
+		struct acc last;
 
 		if (count == 0)
 			return false;
-		apply_part(ours, page_locks, acc, acc->count - count, count, begin);
+		last = *acc;
+		acc_advance(&last, acc->count - count);
+		apply_first(ours, page_locks, last, count, begin);
 		unlock_pages(page_locks, begin, end);
 		acc->count -= count;
 	}

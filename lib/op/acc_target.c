@@ -37,14 +37,15 @@ int acc_refuse_swap(const struct oriel_win *win, enum oriel_type type, const cha
 
 int acc_target(struct oriel_win *win, struct link *link, struct acc *acc, size_t disp, const char *call)
 {
-	size_t bytes;
+	struct op op = { .kind = OP_ACCUMULATE };
 	int rc;
 
-	if (__builtin_mul_overflow(acc->count, element_types[acc->type].size_bytes, &bytes))
-		bytes = SIZE_MAX;
+	if (__builtin_mul_overflow(acc->count, element_types[acc->type].size_bytes, &op.size_bytes))
+		op.size_bytes = SIZE_MAX;
 	else
-		bytes = element_span(acc->type, acc->count);
-	rc = op_range(win, link, disp, bytes, &acc->remote_addr, call);
+		op.size_bytes = element_span(acc->type, acc->count);
+	rc = op_range(win, link, &op, disp, call);
+	acc->remote_addr = op.remote_addr;
 	return rc || acc->op == ORIEL_NO_OP ? rc : op_access(win, link, OP_PUT, call);
 }
 

@@ -189,15 +189,22 @@ static int vector_locked(struct oriel_win *win, int rank, struct acc_vector *v, 
  * in two pages.
  */
 
+/* Returns whether a list here and the target's are such a pair. */
+static bool is_paired(struct pieces_seen *seen, const struct link *link, const struct walk *here,
+                      const struct acc_vector *v)
+{
+	return here->count == v->target_count && pieces_see(seen, link, here->list, v->target, v->target_count);
+}
+
 /* Returns whether each list that the operation uses consists of such pieces (pieces.h). */
 static bool are_plain(const struct link *link, const struct acc_vector *v)
 {
 	const size_t size_bytes = element_types[v->type].size_bytes;
 	struct pieces_seen seen = { 0 };
 
-	if (v->op != ORIEL_NO_OP && !pieces_see(&seen, link, v->origin.list, v->origin.count, v->target, v->target_count))
+	if (v->op != ORIEL_NO_OP && !is_paired(&seen, link, &v->origin, v))
 		return false;
-	if (v->fetches && !pieces_see(&seen, link, v->result.list, v->result.count, v->target, v->target_count))
+	if (v->fetches && !is_paired(&seen, link, &v->result, v))
 		return false;
 	return (seen.bits & (size_bytes - 1)) == 0 && acc_route(link, v->type, link->base, 1) == ACC_ROUTE_PAGE_LOCK;
 }

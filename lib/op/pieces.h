@@ -21,19 +21,19 @@ struct pieces_seen {
 };
 
 /*
- * Returns whether the lists are such a pair, in memory that is mapped as a whole, and not all
- * pieces are empty.
+ * Returns whether the lists of `count` pieces are such a pair, in memory that is mapped as a whole,
+ * and not all pieces are empty.
  */
 static inline bool pieces_see(struct pieces_seen *seen, const struct link *link, const struct oriel_origin_piece here[],
-                              int here_count, const struct oriel_target_piece there[], int there_count)
+                              const struct oriel_target_piece there[], int count)
 {
 	size_t longest = 0, different = 0, last = 0, bits = 0;
 	uint64_t offset;
 	bool null = false;
 
-	if (here_count <= 0 || here_count != there_count || !here || !there)
+	if (count <= 0 || !here || !there)
 		return false;
-	for (int i = 0; i < here_count; i++) {
+	for (int i = 0; i < count; i++) {
 		size_t bytes = here[i].size_bytes, disp = there[i].disp;
 
 		null |= !here[i].addr;

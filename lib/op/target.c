@@ -149,15 +149,14 @@ static int out_of_range(const struct oriel_win *win, const struct link *link, si
 	               range_hint(link, disp, size_bytes, hint));
 }
 
-/* Computes the target address of size_bytes at disp. */
-int op_range(struct oriel_win *win, struct link *link, size_t disp, size_t size_bytes, uint64_t *addr, const char *call)
+int op_range(struct oriel_win *win, struct link *link, struct op *op, size_t disp, const char *call)
 {
 	uint64_t offset;
 
-	if (!in_range(link, disp, size_bytes, &offset))
-		return out_of_range(win, link, disp, size_bytes, call);
-	*addr = link->base + offset;
-	return link_remote_regions(link) ? remote_regions_find(win, link, *addr, size_bytes) : 0;
+	if (!in_range(link, disp, op->size_bytes, &offset))
+		return out_of_range(win, link, disp, op->size_bytes, call);
+	op->remote_addr = link->base + offset;
+	return link_remote_regions(link) ? remote_regions_find(win, link, op->remote_addr, op->size_bytes) : 0;
 }
 
 int op_access(const struct oriel_win *win, const struct link *link, enum op_kind kind, const char *call)

@@ -50,12 +50,11 @@ static inline struct link *living_link(const struct oriel_win *win, int rank)
 }
 
 /*
- * Computes the target address of size_bytes > 0 at disp. In a dynamic window the member may have to
- * be asked, and link->read_only is about these bytes. ERRORS: ORIEL_ERR_RANGE; of a dynamic window
- * ORIEL_ERR_PEER, ORIEL_ERR_MEMORY too.
+ * Computes op->remote_addr of op->size_bytes > 0 at disp. In a dynamic window the member may have
+ * to be asked, and link->read_only is about these bytes. ERRORS: ORIEL_ERR_RANGE; of a dynamic
+ * window ORIEL_ERR_PEER, ORIEL_ERR_MEMORY too.
  */
-int op_range(struct oriel_win *win, struct link *link, size_t disp, size_t size_bytes, uint64_t *addr,
-             const char *call);
+int op_range(struct oriel_win *win, struct link *link, struct op *op, size_t disp, const char *call);
 
 /* Checks that the target's memory may be written, if this is a put. ERRORS: ORIEL_ERR_ACCESS. */
 int op_access(const struct oriel_win *win, const struct link *link, enum op_kind kind, const char *call);

@@ -13,6 +13,8 @@
  * A word to or from mapped memory has a fast path of its own, which calls no function. So the
  * compiler saves no registers across a call, which would be a fifth of its instructions.
  */
+#include <sys/uio.h>
+
 #include "base/err.h"
 #include "base/util.h"
 #include "op/copy.h"
@@ -66,7 +68,7 @@ static int transfer_held(struct oriel_win *win, struct op *op, int rank, size_t 
 	rc = op_begin(win, rank, op->size_bytes == 0, &link, call);
 	if (rc || op->size_bytes == 0)
 		return rc;
-	rc = op_range(win, link, disp, op->size_bytes, &op->remote_addr, call);
+	rc = op_range(win, link, op, disp, call);
 	if (rc == 0)
 		rc = op_access(win, link, op->kind, call);
 	return rc ? rc : issue_or_defer(win, link, op, call);
@@ -76,10 +78,10 @@ static int transfer_held(struct oriel_win *win, struct op *op, int rank, size_t 
  * The general path. It asks the gate as well: the lock may have been another thread's, and in
  * lock_all the member's lock may be free to take.
  */
-static __attribute__((noinline)) int transfer_any(struct oriel_win *win, void *here, size_t size_bytes, int rank,
-                                                  size_t disp, enum op_kind kind)
+static __attribute__((noinline)) int transfer_any(struct oriel_win *win, struct iovec here, int rank, size_t disp,
+                                                  enum op_kind kind)
 {
-	struct op op = { .kind = kind, .origin = here, .size_bytes = size_bytes };
+	struct op op = { .kind = kind, .origin = here.iov_base, .size_bytes = here.iov_len };
 	const char *call = call_of(kind);
 	struct transfer t;
 	struct link *link;
@@ -87,8 +89,8 @@ static __attribute__((noinline)) int transfer_any(struct oriel_win *win, void *h
 
 	if (rc)
 		return rc;
-	link = here ? pass(win, &op, rank, disp, &t) : NULL;
-	rc = link ? issue_to(win, link, here, size_bytes, t) : transfer_held(win, &op, rank, disp);
+	link = op.origin ? pass(win, &op, rank, disp, &t) : NULL;
+	rc = link ? issue_to(win, link, op.origin, op.size_bytes, t) : transfer_held(win, &op, rank, disp);
 	win_leave(win);
 	return rc ? err_in(rc, call) : 0;
 }
@@ -104,32 +106,32 @@ static inline void copy_word(void *here, uint64_t there, enum op_kind kind)
 		copy_piece(here, at, sizeof(uint64_t));
 }
 
-static inline __attribute__((always_inline)) int transfer(struct oriel_win *win, void *here, size_t size_bytes,
-                                                          int rank, size_t disp, enum op_kind kind)
+static inline __attribute__((always_inline)) int transfer(struct oriel_win *win, struct iovec here, int rank,
+                                                          size_t disp, enum op_kind kind)
 {
 	struct link *link;
 	uint64_t offset;
 	int rc;
 
-	if (!here || !win_enter_at_once(win))
-		return transfer_any(win, here, size_bytes, rank, disp, kind);
+	if (!here.iov_base || !win_enter_at_once(win))
+		return transfer_any(win, here, rank, disp, kind);
 	link = gate_link(win, rank);
-	if (!link || !is_allowed(link, kind) || !in_range(link, disp, size_bytes, &offset)) {
+	if (!link || !is_allowed(link, kind) || !in_range(link, disp, here.iov_len, &offset)) {
 		win_leave_at_once(win);
-		return transfer_any(win, here, size_bytes, rank, disp, kind);
+		return transfer_any(win, here, rank, disp, kind);
 	}
-	if (size_bytes == sizeof(uint64_t) && link_mapped(link)) {
+	if (here.iov_len == sizeof(uint64_t) && link_mapped(link)) {
 		gate_pass(win, link);
-		copy_word(here, link->base + offset, kind);
+		copy_word(here.iov_base, link->base + offset, kind);
 		win_leave_at_once(win);
 		return 0;
 	}
-	if (size_bytes == 0 || link->route < ROUTE_RDMA) {
+	if (here.iov_len == 0 || link->route < ROUTE_RDMA) {
 		win_leave_at_once(win);
-		return transfer_any(win, here, size_bytes, rank, disp, kind);
+		return transfer_any(win, here, rank, disp, kind);
 	}
 	gate_pass(win, link);
-	rc = issue_to(win, link, here, size_bytes, transfer_of(link, link->base + offset, kind));
+	rc = issue_to(win, link, here.iov_base, here.iov_len, transfer_of(link, link->base + offset, kind));
 	win_leave_at_once(win);
 	return rc ? err_in(rc, call_of(kind)) : 0;
 }
@@ -137,12 +139,12 @@ static inline __attribute__((always_inline)) int transfer(struct oriel_win *win,
 int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_rank, size_t target_disp)
 {
 	/* A put never writes through this pointer; a get does. */
-	return transfer(win, (void *)(uintptr_t)origin, size_bytes, target_rank, target_disp, OP_PUT);
+	return transfer(win, (struct iovec){ (void *)(uintptr_t)origin, size_bytes }, target_rank, target_disp, OP_PUT);
 }
 
 int oriel_get(oriel_win *win, void *origin, size_t size_bytes, int target_rank, size_t target_disp)
 {
-	return transfer(win, origin, size_bytes, target_rank, target_disp, OP_GET);
+	return transfer(win, (struct iovec){ origin, size_bytes }, target_rank, target_disp, OP_GET);
 }
 
 /* The vector forms. */
@@ -185,11 +187,12 @@ static int vector_sums(const struct vector *v, size_t *bytes)
 static int vector_ranges(struct oriel_win *win, struct link *link, const struct vector *v)
 {
 	int rc = op_access(win, link, v->kind, v->call);
-	uint64_t addr;
 
 	for (int i = 0; rc == 0 && i < v->target_count; i++) {
-		if (v->target[i].size_bytes)
-			rc = op_range(win, link, v->target[i].disp, v->target[i].size_bytes, &addr, v->call);
+		struct op op = { .kind = v->kind, .size_bytes = v->target[i].size_bytes };
+
+		if (op.size_bytes)
+			rc = op_range(win, link, &op, v->target[i].disp, v->call);
 		if (rc == 0 && link_remote_regions(link))
 			rc = op_access(win, link, v->kind, v->call);
 	}
@@ -259,9 +262,8 @@ static bool copy_equal_pieces(struct oriel_win *win, int rank, const struct vect
 	struct pieces_seen seen;
 	uint64_t base, unit;
 
-	if (!link || !link_mapped(link) || !is_allowed(link, v->kind) ||
-	    !pieces_see(&seen, link, origin, count, target, v->target_count) || seen.longest > COPY_PIECE_BYTES ||
-	    !gate_opens(win, link))
+	if (!link || !link_mapped(link) || !is_allowed(link, v->kind) || count != v->target_count ||
+	    !pieces_see(&seen, link, origin, target, count) || seen.longest > COPY_PIECE_BYTES || !gate_opens(win, link))
 		return false;
 	gate_pass(win, link);
 	base = link->base; /* copies do not change it, and the compiler can tell */
