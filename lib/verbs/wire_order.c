@@ -92,28 +92,16 @@ static int add_unread(struct wire *wire, uint64_t add, struct remote target)
 	return 0;
 }
 
-static int flag_locked(struct wire *wire, uint64_t before, uint64_t value, struct remote target, bool signal)
-{
-	int rc;
-
-	if (wire->changing > wire->retired)
-		fence_locked(wire);
-	rc = wire->flag_mode == FLAG_ATOMIC ? add_unread(wire, value - before, target) : put_word(wire, value, target);
-	if (rc)
-		return rc;
-	if (signal)
-		signal_last(wire);
-	ring_locked(wire);
-	return 0;
-}
-
-static __attribute__((noinline)) int send_any_flag(struct wire *wire, uint64_t before, uint64_t value,
-                                                   struct remote target, bool signal, uint64_t *number)
+/* Appends a flag to the batch, behind atomics too. The general path. */
+static __attribute__((noinline)) int append_any_flag(struct wire *wire, uint64_t before, uint64_t value,
+                                                     struct remote target, uint64_t *number)
 {
 	int rc;
 
 	owned_lock_take(&wire->lock);
-	rc = flag_locked(wire, before, value, target, signal);
+	if (wire->changing > wire->retired)
+		fence_locked(wire);
+	rc = wire->flag_mode == FLAG_ATOMIC ? add_unread(wire, value - before, target) : put_word(wire, value, target);
 	*number = wire->posted;
 	owned_lock_give(&wire->lock);
 	return rc;
@@ -126,15 +114,18 @@ static inline bool takes_plain_flag(const struct wire *wire)
 	       wire->inline_max >= sizeof(uint64_t) && wire->batched_bytes <= WIRE_BATCH_BYTES - sizeof(uint64_t);
 }
 
-/* Fast path: a plain flag calls nothing but the doorbell. */
-static inline __attribute__((always_inline)) int send_flag(struct wire *wire, uint64_t before, uint64_t value,
-                                                           struct remote target, bool signal, uint64_t *number)
+/*
+ * Fast path: a plain flag calls nothing but the doorbell. Returns false if the flag is not plain,
+ * or another thread has the lock: nothing has happened.
+ */
+static inline __attribute__((always_inline)) bool send_plain_flag(struct wire *wire, uint64_t value,
+                                                                  struct remote target, bool signal, uint64_t *number)
 {
 	if (!owned_lock_take_as_owner(&wire->lock))
-		return send_any_flag(wire, before, value, target, signal, number);
+		return false;
 	if (!takes_plain_flag(wire)) {
 		owned_lock_give_as_owner(&wire->lock);
-		return send_any_flag(wire, before, value, target, signal, number);
+		return false;
 	}
 	append_inline(wire, &value, sizeof(value), target);
 	*number = wire->posted;
@@ -142,17 +133,29 @@ static inline __attribute__((always_inline)) int send_flag(struct wire *wire, ui
 		signal_last(wire);
 	post_batch(wire);
 	owned_lock_give_as_owner(&wire->lock);
-	return 0;
+	return true;
 }
 
 int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote target, uint64_t *number)
 {
-	return send_flag(wire, before, value, target, false, number);
+	int rc;
+
+	if (send_plain_flag(wire, value, target, false, number))
+		return 0;
+	rc = append_any_flag(wire, before, value, target, number);
+	wire_ring(wire);
+	return rc;
 }
 
 int wire_flag_signalled(struct wire *wire, uint64_t before, uint64_t value, struct remote target, uint64_t *number)
 {
-	return send_flag(wire, before, value, target, true, number);
+	int rc;
+
+	if (send_plain_flag(wire, value, target, true, number))
+		return 0;
+	rc = append_any_flag(wire, before, value, target, number);
+	wire_signal(wire);
+	return rc;
 }
 
 /* Makes the last request, still in the batch, wake the peer. */
