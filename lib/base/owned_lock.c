@@ -105,6 +105,35 @@ void owned_lock_take_mutex(struct owned_lock *lock)
 	lock->by_mutex = true;
 }
 
+/* Keeps an owner out, as keep_owner_out does; false: it is inside. */
+static bool try_keep_owner_out(struct owned_lock *lock)
+{
+	if (lock->wanted || !lock->owned)
+		return true;
+	__atomic_store_n(&lock->wanted, 1, __ATOMIC_RELAXED);
+	membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+	if (__atomic_load_n(&lock->busy, __ATOMIC_ACQUIRE)) {     /* pairs with the store of owned_lock_give_as_owner */
+		__atomic_store_n(&lock->wanted, 0, __ATOMIC_RELEASE); /* pairs as in owned_lock_give_mutex */
+		return false;
+	}
+	lock->foreign += !never_owns;
+	return true;
+}
+
+bool owned_lock_try(struct owned_lock *lock)
+{
+	bool own = __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == &owned_lock_thread;
+
+	if ((own && __atomic_load_n(&lock->busy, __ATOMIC_RELAXED)) || pthread_mutex_trylock(&lock->mutex))
+		return false;
+	if (!own && !try_keep_owner_out(lock)) {
+		pthread_mutex_unlock(&lock->mutex);
+		return false;
+	}
+	lock->by_mutex = true;
+	return true;
+}
+
 void owned_lock_give_mutex(struct owned_lock *lock)
 {
 	lock->by_mutex = false;

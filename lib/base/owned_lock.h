@@ -67,6 +67,9 @@ void owned_lock_never_own(void);
 void owned_lock_init(struct owned_lock *lock);
 void owned_lock_destroy(struct owned_lock *lock);
 
+/* Takes the lock if no thread is inside, the caller included. Never waits for one. */
+bool owned_lock_try(struct owned_lock *lock);
+
 void owned_lock_take_mutex(struct owned_lock *lock);
 void owned_lock_give_mutex(struct owned_lock *lock);
 

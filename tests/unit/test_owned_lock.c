@@ -121,6 +121,48 @@ static void lock__is_not_owned_by_a_visitor(void)
 	owned_lock_destroy(&shared.lock);
 }
 
+static void *try_once(void *arg)
+{
+	struct shared *shared = arg;
+
+	shared->as_visitor = owned_lock_try(&shared->lock);
+	if (shared->as_visitor)
+		owned_lock_give(&shared->lock);
+	return NULL;
+}
+
+/* Returns whether another thread could take the lock. */
+static bool another_can(struct shared *shared)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, try_once, shared);
+	pthread_join(thread, NULL);
+	return shared->as_visitor;
+}
+
+static void lock__is_tried_without_waiting(void)
+{
+	struct shared shared;
+
+	shared_init(&shared, 0, false);
+	owned_lock_take(&shared.lock); /* as its owner */
+	CU_ASSERT_FALSE(owned_lock_try(&shared.lock));
+	CU_ASSERT_FALSE(another_can(&shared));
+	CU_ASSERT_EQUAL(shared.lock.wanted, !barrier_works);
+	owned_lock_give(&shared.lock);
+	owned_lock_take_mutex(&shared.lock);
+	CU_ASSERT_FALSE(owned_lock_try(&shared.lock));
+	CU_ASSERT_FALSE(another_can(&shared));
+	owned_lock_give(&shared.lock);
+	CU_ASSERT_TRUE(another_can(&shared));
+	CU_ASSERT_TRUE(owned_lock_try(&shared.lock));
+	CU_ASSERT_FALSE(another_can(&shared));
+	owned_lock_give(&shared.lock);
+	CU_ASSERT_TRUE(nothing_is_lost(&shared));
+	owned_lock_destroy(&shared.lock);
+}
+
 void suite_lock(void)
 {
 	CU_pSuite suite = CU_add_suite("lock", NULL, NULL);
@@ -129,4 +171,5 @@ void suite_lock(void)
 	CU_ADD_TEST(suite, lock__that_many_use_becomes_a_mutex);
 	CU_ADD_TEST(suite, lock__does_not_count_visitors);
 	CU_ADD_TEST(suite, lock__is_not_owned_by_a_visitor);
+	CU_ADD_TEST(suite, lock__is_tried_without_waiting);
 }
