@@ -209,7 +209,7 @@ static int placed(struct peer *peer)
  * Before the first message with a result: makes the memory for results, and writes its place to the
  * peer.
  */
-static int open_results(struct peer *peer, struct am_sender *out)
+static int open_results(struct peer *peer, struct am_sender *out, bool at_once)
 {
 	struct segment_ref ref;
 	int rc;
@@ -225,7 +225,7 @@ static int open_results(struct peer *peer, struct am_sender *out)
 	rc = wire_write(&peer->wire, &ref, sizeof(ref),
 	                (struct remote){ peer->remote_area.addr + offsetof(struct area, am_results),
 	                                 peer->remote_area.rkey });
-	return rc ? rc : placed(peer);
+	return rc || at_once ? rc : placed(peer); /* at once: the message is placed behind it */
 }
 
 /* Writes operands and slot, without the stamp. */
@@ -273,7 +273,8 @@ static int stamp_message(struct peer *peer, struct am_sender *out, struct remote
 	return 1;
 }
 
-static int send_locked(struct peer *peer, struct am_sender *out, const struct am_message *message, struct am_sent *sent)
+static int send_locked(struct peer *peer, struct am_sender *out, const struct am_message *message, struct am_sent *sent,
+                       bool at_once)
 {
 	struct segment_ref ring;
 	struct am_outstanding place;
@@ -289,7 +290,7 @@ static int send_locked(struct peer *peer, struct am_sender *out, const struct am
 		                     peer->rank)
 		           : 0;
 	}
-	rc = message->result_bytes > 0 ? open_results(peer, out) : 0;
+	rc = message->result_bytes > 0 ? open_results(peer, out, at_once) : 0;
 	if (rc)
 		return rc;
 	if (!take_room(out, message, &place))
@@ -303,7 +304,7 @@ static int send_locked(struct peer *peer, struct am_sender *out, const struct am
 	return rc;
 }
 
-int am_send(struct peer *peer, const struct am_message *message, struct am_sent *sent)
+static int send_message(struct peer *peer, const struct am_message *message, struct am_sent *sent, bool at_once)
 {
 	struct am_sender *out = out_of(peer);
 	int rc;
@@ -311,9 +312,28 @@ int am_send(struct peer *peer, const struct am_message *message, struct am_sent 
 	if (!out)
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for what rank %d is to apply", peer->rank);
 	pthread_mutex_lock(&out->lock);
-	rc = send_locked(peer, out, message, sent);
+	rc = send_locked(peer, out, message, sent, at_once);
 	pthread_mutex_unlock(&out->lock);
 	return rc;
+}
+
+int am_send(struct peer *peer, const struct am_message *message, struct am_sent *sent)
+{
+	return send_message(peer, message, sent, false);
+}
+
+/* Returns whether some requests fit the queue, and are placed in their order. */
+static bool takes_requests(struct peer *peer)
+{
+	uint64_t last = wire_signal(&peer->wire);
+
+	wire_poll(&peer->wire);
+	return peer->wire.flag_mode == FLAG_WRITE && wire_done(&peer->wire, last);
+}
+
+int am_send_at_once(struct peer *peer, const struct am_message *message, struct am_sent *sent)
+{
+	return takes_requests(peer) ? send_message(peer, message, sent, true) : 0;
 }
 
 bool am_is_applied(const struct peer *peer, uint64_t number)

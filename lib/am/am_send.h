@@ -115,6 +115,12 @@ struct am_sent {
 int am_send(struct peer *peer, const struct am_message *message, struct am_sent *sent);
 
 /*
+ * As am_send, but waits for nothing, whatever the peer does: 0 too while earlier requests to it are
+ * under way, or if its device does not place writes in order.
+ */
+int am_send_at_once(struct peer *peer, const struct am_message *message, struct am_sent *sent);
+
+/*
  * Makes progress for a thread that waits for message `number`, or for room. Returns whether the
  * message is applied and its result copied.
  */

@@ -273,8 +273,9 @@ static int exposure_watch(void *arg, struct wait *wait)
 {
 	struct oriel_win *win = arg;
 	int dead = watch_origins(win, wait);
+	const struct link *next = win->exposure.links[win->exposure.next];
 
-	blocked_by(win, wait, CAUSE_COMPLETE);
+	blocked_by(win, wait, CAUSE_COMPLETE, next->peer, next->completed_expected);
 	return dead == ORIEL_RANK_NONE ? 0 : err_in(win_peer_error(win, dead), "oriel_win_wait");
 }
 

@@ -129,7 +129,7 @@ static int fence_watch(void *arg, struct wait *wait)
 	struct fencing *f = arg;
 	bool there = wait->check ? link_watch_member(f->win, f->partner, wait) : wait_watch(wait, f->awaited);
 
-	blocked_by(f->win, wait, CAUSE_FENCE);
+	blocked_by(f->win, wait, CAUSE_FENCE, f->awaited, f->win->fence.number);
 	if (!there)
 		f->dead = f->awaited->rank;
 	if (f->dead == ORIEL_RANK_NONE)

@@ -27,6 +27,7 @@
 #include "see/board.h"
 #include "sync/lock_repair.h"
 #include "sync/page_lock.h"
+#include "sync/question.h"
 #include "sync/wait.h"
 #include "verbs/devices.h"
 #include "verbs/layout.h"
@@ -83,6 +84,7 @@ struct oriel_job {
 	struct devices devices;
 	struct endpoint endpoint; /* what this rank publishes; set by oriel_init */
 	struct board board;       /* its slots belong to the threads that wait */
+	struct question question; /* of one wait at a time */
 	struct slabs slabs;       /* has a lock of its own, as the next two */
 	struct mem_table mems;
 	struct unexpected_msgs unexpected;

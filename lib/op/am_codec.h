@@ -16,13 +16,6 @@
 #include "am/am_send.h"
 #include "op/acc.h"
 
-enum am_call {
-	AM_ACCUMULATE = 1, /* operands: as many elements as there are; none for ORIEL_NO_OP */
-	AM_SWAP,           /* compare_and_swap: one element, and one to compare with */
-	AM_ADD,            /* to a signal, whose number is in disp_bytes: one operand of 8 bytes */
-	AM_LIST,           /* as AM_ACCUMULATE, `count` pieces: a table of struct am_piece, then operands */
-};
-
 #define AM_LIST_MAX 64
 
 /* A piece of a list. Operands are contiguous, in the order of the pieces, and so are results. */

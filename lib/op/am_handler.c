@@ -5,6 +5,7 @@
 #include "am/am_recv.h"
 #include "op/acc_route.h"
 #include "op/am_codec.h"
+#include "win/answering.h"
 #include "win/win.h"
 
 /* Returns the window that a message is for, or NULL if this rank does not have it. */
@@ -127,6 +128,8 @@ static int apply(struct oriel_job *job, const struct am *am, const uint8_t *data
 		return apply_to_signal(job, am);
 	case AM_LIST:
 		return apply_list(job, am, data, result);
+	case AM_QUESTION:
+		return answer_question(job, am, result);
 	default:
 		return apply_to_elements(job, am, data, result);
 	}

@@ -378,7 +378,7 @@ static int room_watch(void *arg, struct wait *wait)
 {
 	const struct room_wait *waiting = arg;
 
-	blocked_by(waiting->win, wait, CAUSE_ROOM);
+	blocked_by(waiting->win, wait, CAUSE_ROOM, waiting->link->peer, 0);
 	return link_watch(waiting->win, waiting->link, wait) ? 0 : win_peer_error(waiting->win, waiting->link->rank);
 }
 

@@ -132,7 +132,7 @@ static int signal_watch(void *arg, struct wait *wait)
 	struct signalling *s = arg;
 
 	ping_some(s, wait);
-	blocked_by(s->win, wait, CAUSE_SIGNAL);
+	blocked_by(s->win, wait, CAUSE_SIGNAL, NULL, 0);
 	if (!s->served)
 		s->served = any_peer(s->win);
 	return tell_death(s);

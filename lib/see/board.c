@@ -131,7 +131,7 @@ void board_make_printable(char *text, size_t size_bytes)
 	}
 }
 
-static bool are_ranks(const int32_t *ranks, uint32_t count, int32_t size)
+bool board_are_ranks(const int32_t *ranks, uint32_t count, int32_t size)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (ranks[i] < 0 || ranks[i] >= size)
@@ -144,7 +144,14 @@ static bool is_sound(const struct board_wait *wait, int32_t size)
 {
 	return wait->cause < CAUSE_COUNT && (wait->epochs & ~(uint32_t)EPOCH_ANY) == 0 && wait->more_ranks <= 1 &&
 	       wait->rank_count <= BOARD_RANKS && wait->holder_count <= BOARD_HOLDERS && wait->call[0] &&
-	       are_ranks(wait->ranks, wait->rank_count, size);
+	       board_are_ranks(wait->ranks, wait->rank_count, size);
+}
+
+bool board_check_wait(struct board_wait *wait, int32_t size)
+{
+	board_make_printable(wait->call, sizeof(wait->call));
+	board_make_printable(wait->window, sizeof(wait->window));
+	return is_sound(wait, size);
 }
 
 static void read_slot(struct board_copy *copy, const struct board_slot *slot)
@@ -152,9 +159,7 @@ static void read_slot(struct board_copy *copy, const struct board_slot *slot)
 	struct board_wait *wait = &copy->wait[copy->wait_count];
 
 	*wait = slot->wait;
-	board_make_printable(wait->call, sizeof(wait->call));
-	board_make_printable(wait->window, sizeof(wait->window));
-	if (slot->serial % 2 == 0 && wait->since_ns && is_sound(wait, copy->header.size))
+	if (slot->serial % 2 == 0 && wait->since_ns && board_check_wait(wait, copy->header.size))
 		copy->wait_count++;
 }
 
@@ -162,6 +167,20 @@ static bool header_is_sound(const struct board_header *header)
 {
 	return header->mark == BOARD_MARK && header->version == BOARD_VERSION && header->size >= 1 &&
 	       header->size <= BOARD_RANK_MAX && header->rank >= 0 && header->rank < header->size && header->pid > 0;
+}
+
+static bool read_pages(struct board_copy *copy, const struct board_page *first, const struct board_page *second)
+{
+	copy->header = first->header;
+	copy->wait_count = 0;
+	board_make_printable(copy->header.job, sizeof(copy->header.job));
+	if (!header_is_sound(&copy->header))
+		return false;
+	for (int i = 0; i < BOARD_SLOTS; i++) {
+		if (memcmp(&first->slot[i], &second->slot[i], sizeof(first->slot[i])) == 0)
+			read_slot(copy, &first->slot[i]);
+	}
+	return true;
 }
 
 bool board_read(struct board_copy *copy, const void *first, const void *second, size_t size_bytes)
@@ -172,14 +191,28 @@ bool board_read(struct board_copy *copy, const void *first, const void *second, 
 		return false;
 	memcpy(&a, first, sizeof(a));
 	memcpy(&b, second, sizeof(b));
-	copy->header = a.header;
-	copy->wait_count = 0;
-	board_make_printable(copy->header.job, sizeof(copy->header.job));
-	if (!header_is_sound(&copy->header))
+	return read_pages(copy, &a, &b);
+}
+
+/* Reads the page as another process would: other threads may be writing it. */
+static bool read_page(int fd, struct board_page *page)
+{
+	return pread(fd, page, sizeof(*page), 0) == (ssize_t)sizeof(*page);
+}
+
+bool board_longest(const struct board *board, struct board_wait *wait)
+{
+	struct board_page first, second;
+	struct board_copy copy;
+	uint32_t longest = 0;
+
+	if (!board->page || !read_page(board->fd, &first) || !read_page(board->fd, &second) ||
+	    !read_pages(&copy, &first, &second) || copy.wait_count == 0)
 		return false;
-	for (int i = 0; i < BOARD_SLOTS; i++) {
-		if (memcmp(&a.slot[i], &b.slot[i], sizeof(a.slot[i])) == 0)
-			read_slot(copy, &a.slot[i]);
+	for (uint32_t i = 1; i < copy.wait_count; i++) {
+		if (copy.wait[i].since_ns < copy.wait[longest].since_ns)
+			longest = i;
 	}
+	*wait = copy.wait[longest];
 	return true;
 }

@@ -119,8 +119,17 @@ void board_show(struct board *board, uint8_t *slot, const struct board_wait *wai
 /* Empties the slot and gives it back. */
 void board_clear(struct board *board, uint8_t *slot);
 
+/* Copies the longest wait that this process shows. Returns false if there is none. */
+bool board_longest(const struct board *board, struct board_wait *wait);
+
 /* Ends a text within its bytes, and replaces what is not printable ASCII. */
 void board_make_printable(char *text, size_t size_bytes);
+
+/* Returns whether all are ranks of a job of that size. */
+bool board_are_ranks(const int32_t *ranks, uint32_t count, int32_t size);
+
+/* Ends the texts of a wait that another process has written, and returns whether it is sound. */
+bool board_check_wait(struct board_wait *wait, int32_t size);
 
 /* The copy of a page that a reader has taken. */
 struct board_copy {

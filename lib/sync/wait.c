@@ -35,8 +35,9 @@
 
 void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const char *window)
 {
-	memset(wait, 0, offsetof(struct wait, awaited));
+	memset(wait, 0, offsetof(struct wait, why));
 	rank_list_clear(&wait->awaited);
+	wait->why.cause = CAUSE_UNKNOWN;
 	wait->job = job;
 	wait->call = call;
 	wait->window = window;
@@ -150,12 +151,13 @@ static void give_way(struct wait *wait, uint64_t now)
 
 static int timed_out(const struct wait *wait)
 {
-	char ranks[RANK_LIST_TEXT_BYTES];
+	char ranks[RANK_LIST_TEXT_BYTES], why[ANSWER_TEXT_BYTES];
 
 	return err_set(ORIEL_ERR_TIMEOUT,
-	               "%s: %s%snot done after %d ms (ORIEL_TIMEOUT), waiting for %s; the call can be repeated", wait->call,
-	               wait->window ? wait->window : "", wait->window ? ": " : "", wait->limit_ms,
-	               rank_list_text(&wait->awaited, ranks));
+	               "%s: %s%snot done after %d ms (ORIEL_TIMEOUT), waiting for %s%s%s%s; the call can be repeated",
+	               wait->call, wait->window ? wait->window : "", wait->window ? ": " : "", wait->limit_ms,
+	               rank_list_text(&wait->awaited, ranks), board_cause_words(wait->why.cause)->line,
+	               question_is_settled(wait) ? ": " : "", question_text(wait, why));
 }
 
 /* Returns the time between checks, also in calls with a time limit, which are repeated. */
@@ -274,18 +276,20 @@ bool wait_lingered(struct wait *wait)
 
 void wait_looked(struct wait *wait)
 {
-	char ranks[RANK_LIST_TEXT_BYTES];
+	char ranks[RANK_LIST_TEXT_BYTES], why[ANSWER_TEXT_BYTES];
 
 	if (!wait->warning)
 		return;
-	fprintf(stderr, "oriel: rank %d has been waiting in %s%s%s for %d s, for %s%s; %s\n", wait->job->rank, wait->call,
-	        wait->window ? " on " : "", wait->window ? wait->window : "", wait->job->limits.watchdog_ms / 1000,
-	        rank_list_text(&wait->awaited, ranks), board_cause_words(wait->why.cause)->line,
+	fprintf(stderr, "oriel: rank %d has been waiting in %s%s%s for %d s, for %s%s%s%s; %s\n", wait->job->rank,
+	        wait->call, wait->window ? " on " : "", wait->window ? wait->window : "",
+	        wait->job->limits.watchdog_ms / 1000, rank_list_text(&wait->awaited, ranks),
+	        board_cause_words(wait->why.cause)->line, question_is_settled(wait) ? ": " : "", question_text(wait, why),
 	        state_load(&wait->job->boot->gathering)
 	            ? "the launcher gives no addresses before all ranks have come to oriel_init, and they have not"
 	            : "oriel-top prints what each rank waits for"); /* pairs with the clients' state_store */
 	wait->warning = false;
 	wait->warn_ns = 0;
+	question_end(wait);
 	rank_list_clear(&wait->awaited);
 }
 
@@ -319,16 +323,20 @@ static void show(struct wait *wait)
 	snprintf(shown.call, sizeof(shown.call), "%s", wait->call);
 	snprintf(shown.window, sizeof(shown.window), "%s", wait->window ? wait->window : "");
 	board_show(&wait->job->board, &wait->slot, &shown);
+	wait->leaves_traces |= wait->slot > 0;
 }
 
 void wait_clear(struct wait *wait)
 {
-	board_clear(&wait->job->board, &wait->slot);
+	if (wait->slot)
+		board_clear(&wait->job->board, &wait->slot);
+	question_end(wait);
 }
 
 int wait_look(struct wait *wait, const struct waiter *waiter, void *arg)
 {
 	const struct idle_work *idle = &wait->job->idle;
+	bool asking;
 	int rc;
 
 	wait->wanting = NULL;
@@ -339,9 +347,11 @@ int wait_look(struct wait *wait, const struct waiter *waiter, void *arg)
 		show(wait);
 	if (rc == 0 && wait->wanting)
 		rc = err_in(peer_shortage(wait->wanting), wait->call);
+	asking = rc == 0 && question_turn(wait);
 	if (rc == 0 && wait->expired)
 		rc = timed_out(wait);
-	wait_looked(wait);
+	if (!asking)
+		wait_looked(wait);
 	for (uint32_t i = 0; i < idle->count; i++)
 		idle->list[i](wait->job);
 	return rc;

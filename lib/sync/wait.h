@@ -17,6 +17,8 @@
  * (wait_add_idle). A look holds no lock except those that `watch` takes. The time limit ends with
  * a look, too, so that its error names the ranks awaited. From a millisecond on, each look also
  * publishes the wait on the job's board (see/board.h), and the end of the wait clears it.
+ * Before the watchdog reports, and before the time limit, the looks ask an awaited rank why it does
+ * not do what is awaited (question.h); the report names the answer.
  *
  * A wait that gives way also calls the program's function (oriel_options.idle): too late to delay
  * what is about to arrive, and often enough for a library beside ours whose transfers take many
@@ -31,6 +33,7 @@
 #include "base/rank_list.h"
 #include "oriel.h"
 #include "see/board.h"
+#include "sync/question.h"
 
 struct oriel_job;
 struct peer;
@@ -50,9 +53,17 @@ struct caller_turn {
 	void *context;
 };
 
-/* Why a wait lasts, as its watch has found; for the board. */
+/* What the awaited rank can be asked about (question.h). */
+struct wait_about {
+	struct peer *peer;     /* NULL: the first of the ranks awaited */
+	uint64_t window_check; /* window_check of the window's id; 0: none */
+	uint64_t count;        /* as in struct asked */
+};
+
+/* Why a wait lasts, as its watch has found; for the board, the watchdog and ORIEL_ERR_TIMEOUT. */
 struct wait_why {
 	enum board_cause cause;
+	struct wait_about about;
 	uint32_t epochs; /* of the window, enum board_epoch */
 	uint32_t holder_count;
 	int32_t holders[BOARD_HOLDERS]; /* processes that hold the lock */
@@ -83,9 +94,12 @@ struct wait {
 	bool warning;         /* the watchdog reports in this look */
 	bool expired;         /* this look is the last: the time limit has passed */
 	bool shows;           /* this look publishes the wait */
+	bool leaves_traces;   /* wait_clear is to be called at the end */
 	uint8_t slot;         /* of the board, + 1; 0: none */
-	struct wait_why why;  /* of the last look */
+	struct asking asking; /* of an awaited rank */
+	struct wait_why why;  /* of the last look; before the first only its cause is set */
 	struct rank_list awaited;
+	struct asked asked; /* set unless asking.state is ASKING_NOT */
 };
 
 /* window is the label that names it in messages (win.h); NULL: the wait is for none. */
@@ -119,7 +133,7 @@ int wait_for_nobody(void *arg, struct wait *wait);
 /* Returns 0, the error of waiter, a shortage's, or ORIEL_ERR_TIMEOUT with the text set. */
 int wait_look(struct wait *wait, const struct waiter *waiter, void *arg);
 
-/* Takes a wait that has ended from the board. */
+/* Takes a wait that has ended from the board, and drops its question. */
 void wait_clear(struct wait *wait);
 
 /*
@@ -136,7 +150,7 @@ static inline int wait_until(struct wait *wait, const struct waiter *waiter, voi
 			rc = wait_look(wait, waiter, arg);
 		if (rc == 0)
 			rc = waiter->step(arg);
-		if (rc && wait->slot)
+		if (rc && wait->leaves_traces)
 			wait_clear(wait);
 	}
 	return rc < 0 ? rc : 0;
@@ -167,11 +181,22 @@ static inline bool wait_says_why(const struct wait *wait)
 	return wait->shows || wait->warning;
 }
 
-/* During a look: notes why the wait lasts. The first cause of a look counts. */
+/*
+ * During a look: notes why the wait lasts, and what the awaited rank can be asked about. The first
+ * cause of a look counts.
+ */
+static inline void wait_blocked_about(struct wait *wait, enum board_cause cause, struct wait_about about)
+{
+	if (wait->why.cause != CAUSE_UNKNOWN)
+		return;
+	wait->why.cause = cause;
+	wait->why.about = about;
+}
+
+/* During a look: notes why the wait lasts, for a cause that concerns no window. */
 static inline void wait_blocked(struct wait *wait, enum board_cause cause)
 {
-	if (wait->why.cause == CAUSE_UNKNOWN)
-		wait->why.cause = cause;
+	wait_blocked_about(wait, cause, (struct wait_about){ .peer = NULL });
 }
 
 /*

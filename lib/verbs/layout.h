@@ -379,6 +379,14 @@ static_assert(sizeof(struct ctrl_msg) == 64, "a control message is a cache line"
 #define AM_ALIGN 16                          /* in AM_DATA_BYTES */
 #define AM_LARGEST_BYTES (AM_DATA_BYTES / 4) /* operands, or results, of one active message */
 
+enum am_call {
+	AM_ACCUMULATE = 1, /* operands: as many elements as there are; none for ORIEL_NO_OP */
+	AM_SWAP,           /* compare_and_swap: one element, and one to compare with */
+	AM_ADD,            /* to a signal, whose number is in disp_bytes: one operand of 8 bytes */
+	AM_LIST,           /* as AM_ACCUMULATE, `count` pieces: a table of struct am_piece, then operands */
+	AM_QUESTION,       /* why the sender waits for this rank: sync/question.h; no operands */
+};
+
 struct am {
 	uint64_t window_check; /* window_check of the window's id */
 	uint64_t disp_bytes;   /* in the window's memory */

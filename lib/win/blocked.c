@@ -24,10 +24,10 @@ static void note_epochs(const struct oriel_win *win, struct wait *wait)
 }
 
 /*
- * Returns whether a member holds the lock: it is a writer that is served, a writer that got its
- * ticket at once, or a reader before the writer that is served.
+ * A holder is a writer that is served, a writer that got its ticket at once, or a reader before the
+ * writer that is served.
  */
-static bool holds(uint64_t state, uint64_t ticket, uint64_t serving)
+bool blocked_is_holder(uint64_t state, uint64_t ticket, uint64_t serving)
 {
 	switch ((enum lock_state)(state & 0xff)) {
 	case LOCK_TICKET:
@@ -60,7 +60,7 @@ static void note_holders(const struct lock *lock, struct wait_why *why)
 		for (uint32_t k = 0; k < lock_segment_members(i); k++, place++) {
 			uint64_t state = flag_load(&members[k].state); /* pairs with lock_store_state */
 
-			if (place != lock->place && holds(state, flag_load(&members[k].ticket), serving))
+			if (place != lock->place && blocked_is_holder(state, flag_load(&members[k].ticket), serving))
 				note_holder(why, state);
 		}
 	}
@@ -81,7 +81,7 @@ static void note_target(const struct oriel_win *win, const struct link *link, st
 	const struct lock *lock = cause == CAUSE_LOCK ? lock_of(win, link) : NULL;
 
 	note_epochs(win, wait);
-	wait_blocked(wait, cause);
+	wait_blocked_about(wait, cause, (struct wait_about){ link->peer, window_check(win->id), link->posted_expected });
 	if (lock && lock->header && lock->phase > PHASE_IDLE)
 		note_holders(lock, &wait->why);
 }
@@ -101,11 +101,11 @@ void blocked_by_target(struct oriel_win *win, const struct link *link, struct wa
 	owned_lock_give(&win->lock);
 }
 
-void blocked_by(struct oriel_win *win, struct wait *wait, enum board_cause cause)
+void blocked_by(struct oriel_win *win, struct wait *wait, enum board_cause cause, struct peer *peer, uint64_t count)
 {
 	if (!wait_says_why(wait))
 		return;
-	wait_blocked(wait, cause);
+	wait_blocked_about(wait, cause, (struct wait_about){ peer, window_check(win->id), count });
 	owned_lock_take(&win->lock);
 	note_epochs(win, wait);
 	owned_lock_give(&win->lock);

@@ -20,7 +20,13 @@ void blocked_on_target(const struct oriel_win *win, const struct link *link, str
 /* Calls blocked_on_target under win->lock. */
 void blocked_by_target(struct oriel_win *win, const struct link *link, struct wait *wait);
 
-/* Notes another cause, and the open epochs. Takes win->lock. */
-void blocked_by(struct oriel_win *win, struct wait *wait, enum board_cause cause);
+/*
+ * Notes another cause, and the open epochs. `peer` is whom to ask about it, or NULL; `count` is how
+ * often this rank has done its part. Takes win->lock.
+ */
+void blocked_by(struct oriel_win *win, struct wait *wait, enum board_cause cause, struct peer *peer, uint64_t count);
+
+/* Returns whether a member with this word holds the lock: as lock_words.c has it, for display. */
+bool blocked_is_holder(uint64_t state, uint64_t ticket, uint64_t serving);
 
 #endif

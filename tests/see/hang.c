@@ -7,6 +7,8 @@
  * Rank 0 writes its process number to FILE. The job does not end: the test ends it.
  *
  *   post      rank 1 never posts; rank 0 is in complete
+ *   posts     rank 1 posts for rank 2 four times, never for rank 0, which is in complete
+ *   stop      rank 1 stops its process after an epoch; rank 0 is in complete
  *   complete  rank 0 never completes; rank 1 is in wait
  *   fence     rank 2 never calls fence
  *   held      rank 1 keeps the lock of rank 2; rank 0 is in lock
@@ -17,6 +19,7 @@
  *   signal    rank 0 waits for a signal that no rank sends
  */
 #include <oriel.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +28,7 @@
 static oriel_job *job;
 static oriel_group *world;
 static oriel_win *win;
+static void *base;
 static int rank, last;
 
 static void check(int rc, const char *what)
@@ -51,7 +55,6 @@ static void write_pid(const char *path)
 static void make_window(const char *name)
 {
 	const struct oriel_hint hints[] = { { "signals", "1" }, { NULL, NULL } };
-	void *base;
 
 	check(oriel_win_allocate(4096, 1, hints, world, &base, &win), "oriel_win_allocate");
 	check(oriel_win_set_name(win, name), "oriel_win_set_name");
@@ -101,6 +104,34 @@ static void hang_post(void)
 		return;
 	start_to(1);
 	complete();
+}
+
+static void epoch(int origin, int target)
+{
+	if (rank == target)
+		post_for(origin);
+	if (rank == origin) {
+		start_to(target);
+		complete();
+	}
+	if (rank == target)
+		await();
+}
+
+static void hang_posts(void)
+{
+	for (int i = 0; i < 4; i++)
+		epoch(2, 1);
+	hang_post();
+}
+
+static void hang_stop(void)
+{
+	epoch(0, 1);
+	meet();
+	if (rank == 1)
+		raise(SIGSTOP);
+	hang_post();
 }
 
 static void hang_complete(void)
@@ -176,9 +207,10 @@ static void hang_signal(void)
 static const struct {
 	const char *name;
 	void (*hang)(void);
-} ways[] = { { "post", hang_post },       { "complete", hang_complete }, { "fence", hang_fence },
-	         { "held", hang_held },       { "circle", hang_circle },     { "chain", hang_chain },
-	         { "barrier", hang_barrier }, { "create", hang_create },     { "signal", hang_signal } };
+} ways[] = { { "post", hang_post },         { "posts", hang_posts },   { "stop", hang_stop },
+	         { "complete", hang_complete }, { "fence", hang_fence },   { "held", hang_held },
+	         { "circle", hang_circle },     { "chain", hang_chain },   { "barrier", hang_barrier },
+	         { "create", hang_create },      { "signal", hang_signal } };
 
 int main(int argc, char **argv)
 {

@@ -16,6 +16,7 @@ static void add_suites(void)
 	suite_proto();
 	suite_proof();
 	suite_board();
+	suite_answer();
 	suite_boot();
 	suite_boot_single();
 	suite_boot_run();

@@ -8,6 +8,7 @@ void suite_byteq(void);
 void suite_proto(void);
 void suite_proof(void);
 void suite_board(void);
+void suite_answer(void);
 void suite_boot(void);
 void suite_boot_single(void);
 void suite_boot_run(void);

@@ -65,13 +65,32 @@ static void board__more_threads_than_slots(void)
 		board_clear(&board, &slots[i]);
 }
 
+static void board__finds_its_longest_wait(void)
+{
+	struct board_wait later = shown, found;
+	uint8_t first = 0, second = 0;
+
+	later.since_ns++;
+	CU_ASSERT_FALSE(board_longest(&board, &found));
+	board_show(&board, &first, &later);
+	board_show(&board, &second, &shown);
+	CU_ASSERT_TRUE(board_longest(&board, &found));
+	CU_ASSERT_EQUAL(found.since_ns, shown.since_ns);
+	board_clear(&board, &second);
+	CU_ASSERT_TRUE(board_longest(&board, &found));
+	CU_ASSERT_EQUAL(found.since_ns, later.since_ns);
+	board_clear(&board, &first);
+}
+
 static void board__none_is_no_error(void)
 {
 	struct board none = { 0 };
+	struct board_wait found;
 	uint8_t slot = 0;
 
 	board_show(&none, &slot, &shown);
 	CU_ASSERT_EQUAL(slot, 0);
+	CU_ASSERT_FALSE(board_longest(&none, &found));
 	board_close(&none);
 }
 
@@ -193,6 +212,7 @@ void suite_board(void)
 
 	CU_ADD_TEST(suite, board__shows_a_wait_until_it_ends);
 	CU_ADD_TEST(suite, board__more_threads_than_slots);
+	CU_ADD_TEST(suite, board__finds_its_longest_wait);
 	CU_ADD_TEST(suite, board__none_is_no_error);
 	CU_ADD_TEST(suite, board_read__takes_no_torn_slot);
 	CU_ADD_TEST(suite, board_read__takes_no_garbage);

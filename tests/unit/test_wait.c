@@ -129,7 +129,7 @@ static int turns_given(uint64_t yield_ns, int turns)
 	struct wait wait;
 	int given = 0;
 
-	job.caller = (struct caller_turn){ count, &given };
+	job.caller = (struct caller_turn){ .idle = count, .context = &given };
 	wait_begin(&wait, &job, "test", NULL);
 	while (wait.turns < SPINS)
 		wait_pause(&wait);
@@ -137,7 +137,7 @@ static int turns_given(uint64_t yield_ns, int turns)
 	wait.yield_ns = yield_ns;
 	for (int i = 0; i < turns; i++)
 		wait_pause(&wait);
-	job.caller = (struct caller_turn){ NULL, NULL };
+	job.caller = (struct caller_turn){ .idle = NULL };
 	return given;
 }
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * answer.h - what a rank answers when another one asks why it is waited for (sync/question.h)
+ *
+ * The answer is bytes of another process: answer_is_sound checks all of it before it is used.
+ */
+#ifndef ORIEL_ANSWER_H
+#define ORIEL_ANSWER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "see/board.h"
+
+#define ANSWER_VERSION 1
+#define ANSWER_TEXT_BYTES 512
+
+enum answer_fact {
+	ANSWER_WINDOW = 1, /* the rank has the window */
+	ANSWER_COUNTS = 2, /* for_asker, for_other and other are set */
+	ANSWER_ANY = 3
+};
+
+/* Ranks are those of the job. */
+struct rank_answer {
+	uint32_t version;
+	uint32_t facts;     /* enum answer_fact */
+	uint64_t for_asker; /* how often it has done what the asker awaits, for the asker; fences: for all */
+	uint64_t for_other; /* for the rank that got most of it, apart from the asker */
+	int32_t other;      /* that rank, or -1 */
+	uint32_t holder_count;
+	int32_t holders[BOARD_HOLDERS]; /* CAUSE_LOCK: ranks that hold the lock */
+	uint64_t waited_ms;
+	struct board_wait wait; /* its longest wait; call is "": none that lasts */
+};
+
+/* What was asked. */
+struct asked {
+	int rank; /* of the job */
+	enum board_cause cause;
+	uint64_t count; /* how often the asker itself has done its part; fences: has called fence */
+};
+
+/* Returns whether the answer makes sense in a job of so many ranks; its texts are ended then. */
+bool answer_is_sound(struct rank_answer *answer, int size);
+
+/* Writes a sound answer as a clause about the rank; returns text. */
+const char *answer_text(const struct rank_answer *answer, const struct asked *asked, char text[ANSWER_TEXT_BYTES]);
+
+#endif

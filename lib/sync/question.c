@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* question.c - see question.h. */
+#include "sync/question.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "am/am_send.h"
+#include "base/order.h"
+#include "base/util.h"
+#include "job/job.h"
+#include "job/peer.h"
+#include "sync/wait.h"
+
+static uint64_t limit_ns(const struct oriel_job *job)
+{
+	return QUESTION_LIMIT_NS * job_timeout_scale(job);
+}
+
+/* Returns when to ask so that the answer is there at the time limit. */
+static uint64_t before_deadline(const struct wait *wait)
+{
+	uint64_t half = (uint64_t)wait->limit_ms * NS_PER_MS / 2, limit = limit_ns(wait->job);
+
+	return wait->deadline_ns - (half < limit ? half : limit);
+}
+
+/* Sets when the wait asks: before it reports next, unless it is too late for that. */
+static void plan(struct wait *wait)
+{
+	uint64_t when = wait->deadline_ns ? before_deadline(wait) : 0, now = now_ns();
+
+	if (wait->warn_ns && (when == 0 || wait->warn_ns < when))
+		when = wait->warn_ns;
+	wait->asking.when_ns = when >= now ? when : 0;
+	wait->asking.planned = true;
+}
+
+/* Returns whom to ask, or NULL. A rank that is not connected cannot be asked. */
+static struct peer *choose(const struct wait *wait)
+{
+	const struct wait_why *why = &wait->why;
+	struct peer *peer = why->about.peer;
+
+	if (why->cause == CAUSE_UNKNOWN || why->cause == CAUSE_SETUP || why->cause == CAUSE_SIGNAL)
+		return NULL;
+	if (!peer && wait->awaited.count > 0)
+		peer = peer_find(wait->job, wait->awaited.ranks[0]);
+	return peer && peer_is_up(peer) && peer->rank != wait->job->rank ? peer : NULL;
+}
+
+/* Returns whether no answer can come any more. */
+static bool is_over(const struct question *question)
+{
+	return question->number == 0 || am_is_applied(question->peer, question->number) ||
+	       state_load(&question->peer->state) == PEER_DEAD; /* pairs with rank_lost */
+}
+
+/* Returns whether the job's question was free, or left, and is this thread's now. */
+static bool take(struct question *question, enum question_state from)
+{
+	if (!state_change(&question->state, from, QUESTION_TAKEN))
+		return false;
+	full_fence(); /* pairs with the state_store of give: what its last owner has written is visible */
+	return true;
+}
+
+static void give(struct question *question)
+{
+	state_store(&question->state, is_over(question) ? QUESTION_FREE : QUESTION_LEFT); /* pairs with take */
+}
+
+static void fill(struct wait *wait, struct question *question, struct peer *peer)
+{
+	question->peer = peer;
+	question->number = 0;
+	question->answer.version = 0;
+	wait->asking.state = ASKING_WAITS;
+	wait->asking.owns = wait->leaves_traces = true;
+	wait->asking.begun_ns = now_ns();
+}
+
+/* A rank that has not answered the question before is not asked again. */
+static void begin(struct wait *wait)
+{
+	struct question *question = &wait->job->question;
+	struct peer *peer = choose(wait);
+
+	wait->asking.when_ns = 0;
+	if (!peer || (!take(question, QUESTION_FREE) && !take(question, QUESTION_LEFT)))
+		return;
+	wait->asked = (struct asked){ peer->rank, wait->why.cause, wait->why.about.count };
+	if (is_over(question)) {
+		fill(wait, question, peer);
+		return;
+	}
+	if (question->peer == peer)
+		wait->asking.state = ASKING_SILENT;
+	give(question);
+}
+
+/* Sends the question if there is room. Returns false if it cannot be sent. */
+static bool send_question(const struct wait *wait, struct question *question)
+{
+	struct am_message message;
+	struct am_sent sent;
+	int rc;
+
+	memset(&message, 0, sizeof(message));
+	message.am.call = AM_QUESTION;
+	message.am.count = wait->asked.cause;
+	message.am.window_check = wait->why.about.window_check;
+	message.am.disp_bytes = (uint64_t)wait->job->rank;
+	message.result = &question->answer;
+	message.result_bytes = sizeof(question->answer);
+	rc = am_send_at_once(question->peer, &message, &sent);
+	if (rc == 1)
+		question->number = sent.number;
+	return rc >= 0;
+}
+
+static bool has_answer(const struct wait *wait, struct question *question)
+{
+	return question->number && am_progress(question->peer, question->number) &&
+	       answer_is_sound(&question->answer, wait->job->size);
+}
+
+static enum asking_state progress(const struct wait *wait, struct question *question)
+{
+	if (question->number == 0 && (!peer_is_up(question->peer) || !send_question(wait, question)))
+		return ASKING_SILENT;
+	if (has_answer(wait, question))
+		return ASKING_ANSWERED;
+	return now_ns() - wait->asking.begun_ns > limit_ns(wait->job) ? ASKING_SILENT : ASKING_WAITS;
+}
+
+bool question_turn(struct wait *wait)
+{
+	struct asking *asking = &wait->asking;
+
+	if (!asking->planned)
+		plan(wait);
+	if (asking->when_ns && now_ns() >= asking->when_ns)
+		begin(wait);
+	if (asking->state == ASKING_WAITS)
+		asking->state = (uint8_t)progress(wait, &wait->job->question);
+	return asking->state == ASKING_WAITS;
+}
+
+bool question_is_settled(const struct wait *wait)
+{
+	return wait->asking.state >= ASKING_ANSWERED;
+}
+
+const char *question_text(const struct wait *wait, char text[ANSWER_TEXT_BYTES])
+{
+	if (!question_is_settled(wait))
+		return "";
+	if (wait->asking.state == ASKING_ANSWERED)
+		return answer_text(&wait->job->question.answer, &wait->asked, text);
+	snprintf(text, ANSWER_TEXT_BYTES, "rank %d does not answer: it is stopped or unreachable", wait->asked.rank);
+	return text;
+}
+
+void question_end(struct wait *wait)
+{
+	if (wait->asking.owns)
+		give(&wait->job->question);
+	wait->asking.owns = wait->asking.planned = false;
+	wait->asking.state = ASKING_NOT;
+}

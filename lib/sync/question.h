@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * question.h - a wait asks an awaited rank why it does not do what is awaited
+ *
+ * DESIGN NOTES
+ *
+ * The question is an active message (AM_QUESTION), so a rank outside of Oriel answers too: its
+ * service thread does. The looks of a wait send the question and take the answer, and never wait
+ * themselves. They ask when the watchdog is about to report, and some time before the time limit.
+ * After QUESTION_LIMIT_NS without an answer the rank counts as stopped or unreachable.
+ *
+ * The answer comes into memory of the job, since it may come after the wait has ended. So the job
+ * has one question at a time; other waits report without an answer meanwhile. A question whose wait
+ * has ended is left until its answer comes.
+ */
+#ifndef ORIEL_QUESTION_H
+#define ORIEL_QUESTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "see/answer.h"
+
+struct peer;
+struct wait;
+
+#define QUESTION_LIMIT_NS (1000 * UINT64_C(1000000)) /* longer with job_timeout_scale */
+
+enum question_state { QUESTION_FREE, QUESTION_TAKEN, QUESTION_LEFT };
+
+/* The question of a job. Whoever has changed `state` to QUESTION_TAKEN owns the rest. */
+struct question {
+	uint32_t state;    /* enum question_state; state_change, state_store */
+	struct peer *peer; /* whom it goes to */
+	uint64_t number;   /* of the message; 0: not sent yet */
+	struct rank_answer answer;
+};
+
+enum asking_state { ASKING_NOT, ASKING_WAITS, ASKING_ANSWERED, ASKING_SILENT };
+
+/* The part of a wait. What it asks is in wait->asked. */
+struct asking {
+	uint8_t state;     /* enum asking_state */
+	bool planned;      /* when_ns is set */
+	bool owns;         /* the job's question is this wait's */
+	uint64_t when_ns;  /* when it asks; 0: never (again) */
+	uint64_t begun_ns; /* when it has asked */
+};
+
+/*
+ * In a look, after its watch: asks if it is time, and takes the answer. Returns whether it is worth
+ * waiting for one.
+ */
+bool question_turn(struct wait *wait);
+
+/* Returns whether there is an answer, or has been none in time. */
+bool question_is_settled(const struct wait *wait);
+
+/* Writes the answer as a clause, or that there is none; returns text. Not settled: "". */
+const char *question_text(const struct wait *wait, char text[ANSWER_TEXT_BYTES]);
+
+/* Drops the question, if this wait has one; a later look may ask again. */
+void question_end(struct wait *wait);
+
+#endif
