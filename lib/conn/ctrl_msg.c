@@ -84,7 +84,10 @@ static int send_step(void *arg)
 
 static int send_watch(void *arg, struct wait *wait)
 {
-	wait_watch(wait, ((struct sending *)arg)->peer);
+	struct peer *peer = ((struct sending *)arg)->peer;
+
+	wait_blocked(wait, peer_is_up(peer) ? CAUSE_COLLECTIVE : CAUSE_SETUP);
+	wait_watch(wait, peer);
 	return 0;
 }
 

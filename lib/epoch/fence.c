@@ -139,6 +139,13 @@ static int fence_watch(void *arg, struct wait *wait)
 	return f->dead == ORIEL_RANK_NONE ? 0 : ORIEL_ERR_PEER;
 }
 
+/* As fence_watch, while it is not known where the partner's words lie. */
+static int partner_watch(void *arg, struct wait *wait)
+{
+	wait_blocked(wait, CAUSE_SETUP);
+	return fence_watch(arg, wait);
+}
+
 static int lost_partner(struct fencing *f)
 {
 	f->dead = f->awaited->rank;
@@ -193,7 +200,7 @@ static int await_piggybacked(struct fencing *f)
 
 static int send_word(void *arg)
 {
-	static const struct waiter waiter = { partner_step, fence_watch };
+	static const struct waiter waiter = { partner_step, partner_watch };
 	struct fencing *f = arg;
 	struct fence *fence = &f->win->fence;
 	struct fence_partner *partner = &fence->partner[fence->barrier.round];

@@ -59,6 +59,7 @@ static int connect_watch(void *arg, struct wait *wait)
 {
 	struct peer *via;
 
+	wait_blocked(wait, CAUSE_SETUP);
 	if (peer_atomic_via(((struct connecting *)arg)->link->peer, &via) == 0)
 		wait_watch(wait, via);
 	return 0;

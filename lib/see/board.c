@@ -115,6 +115,8 @@ const struct board_cause_words *board_cause_words(enum board_cause cause)
 		[CAUSE_DATA] = { "data", " (operations are under way)" },
 		[CAUSE_ROOM] = { "no room", " (no room for active messages)" },
 		[CAUSE_SIGNAL] = { "no signal", " (no signal yet)" },
+		[CAUSE_DETACH] = { "not acked", " (no acknowledgement yet)" },
+		[CAUSE_LIBRARY] = { "library", " (work inside of Oriel)" },
 	};
 
 	return &words[cause];

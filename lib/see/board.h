@@ -43,6 +43,8 @@ enum board_cause {
 	CAUSE_DATA,       /* operations are under way, or not applied at the target */
 	CAUSE_ROOM,       /* the target's ring is full */
 	CAUSE_SIGNAL,     /* any rank may send it */
+	CAUSE_DETACH,     /* the member has not acknowledged a detach */
+	CAUSE_LIBRARY,    /* another thread of this process, or a page lock */
 	CAUSE_COUNT
 };
 

@@ -302,7 +302,7 @@ void wait_add_idle(struct oriel_job *job, void (*work)(struct oriel_job *job))
 int wait_for_nobody(void *arg, struct wait *wait)
 {
 	(void)arg;
-	(void)wait;
+	wait_blocked(wait, CAUSE_LIBRARY);
 	return 0;
 }
 

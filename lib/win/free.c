@@ -25,6 +25,7 @@
 #include "job/job.h"
 #include "conn/ctrl_msg.h"
 #include "sync/wait.h"
+#include "win/blocked.h"
 #include "win/epoch.h"
 #include "win/link.h"
 #include "win/lock_words.h"
@@ -132,8 +133,10 @@ static int drain_watch(void *arg, struct wait *wait)
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
 		const struct link *link = win->links.table[i];
 
-		if (link && (link_am_number(link) || !wire_done(&link->peer->wire, link->last_number)))
-			wait_watch(wait, link->peer);
+		if (!link || (!link_am_number(link) && wire_done(&link->peer->wire, link->last_number)))
+			continue;
+		blocked_by(win, wait, CAUSE_DATA, link->peer, 0);
+		wait_watch(wait, link->peer);
 	}
 	return 0;
 }
@@ -257,6 +260,7 @@ static bool origin_inside(struct oriel_win *win, struct link *link, struct wait 
 {
 	if (!link || flag_load(&link_flags(win, link)->completed) == link->completed_expected)
 		return false; /* pairs with send_completed at the origin */
+	blocked_by(win, wait, CAUSE_COMPLETE, link->peer, link->completed_expected);
 	return link_watch(win, link, wait);
 }
 
@@ -287,10 +291,17 @@ static void wait_for_origins(struct oriel_win *win)
 	wait_until(&wait, &waiter, win);
 }
 
+static int lookups_watch(void *arg, struct wait *wait)
+{
+	(void)arg;
+	wait_blocked(wait, CAUSE_SETUP);
+	return 0;
+}
+
 /* Waits for lookups, which use links and window. Each ends by an answer or by the peer's death. */
 static void wait_for_lookups(struct oriel_win *win)
 {
-	static const struct waiter waiter = { no_lookups, wait_for_nobody };
+	static const struct waiter waiter = { no_lookups, lookups_watch };
 	struct wait wait;
 
 	wait_begin(&wait, win->job, "oriel_win_free", win->label);

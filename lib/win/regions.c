@@ -15,6 +15,7 @@
 #include "mem/mem.h"
 #include "pages/share_in_place.h"
 #include "sync/wait.h"
+#include "win/blocked.h"
 #include "win/link.h"
 #include "win/places.h"
 #include "win/remote_regions.h"
@@ -420,8 +421,10 @@ static int detach_watch(void *arg, struct wait *wait)
 		int rank = peer->is_atomics_peer ? ORIEL_RANK_NONE : group_rank_of(win->group, peer->rank);
 		uint64_t acked = rank == ORIEL_RANK_NONE ? 0 : flag_load(&peer_flags(peer, win->slot)->acked);
 
-		if (acked && acked != notified + 1)
-			link_watch_member(win, rank, wait);
+		if (!acked || acked == notified + 1)
+			continue;
+		blocked_by(win, wait, CAUSE_DETACH, peer, 0);
+		link_watch_member(win, rank, wait);
 	}
 	return 0;
 }

@@ -16,6 +16,7 @@
  *   chain     rank 2 computes; 1 waits for its post, and 0 for that of 1
  *   barrier   the last rank never calls barrier
  *   create    the last rank never creates the second window
+ *   detach    rank 0 has put to memory of rank 1 and stops its process; rank 1 is in detach
  *   signal    rank 0 waits for a signal that no rank sends
  */
 #include <oriel.h>
@@ -195,6 +196,40 @@ static void hang_create(void)
 		make_window("second");
 }
 
+/* Makes a dynamic window in which rank 1 has attached memory; returns where that is. */
+static uint64_t attach(oriel_win **dynamic, void *memory, size_t size_bytes)
+{
+	uint64_t where = (uintptr_t)memory;
+
+	check(oriel_win_create_dynamic(NULL, world, dynamic), "oriel_win_create_dynamic");
+	if (rank == 1)
+		check(oriel_win_attach(*dynamic, memory, size_bytes), "oriel_win_attach");
+	check(oriel_win_fence(win, 0), "oriel_win_fence");
+	if (rank == 1)
+		check(oriel_put(win, &where, sizeof(where), 0, 0), "oriel_put");
+	check(oriel_win_fence(win, 0), "oriel_win_fence");
+	memcpy(&where, base, sizeof(where));
+	return where;
+}
+
+static void hang_detach(void)
+{
+	static char memory[64];
+	oriel_win *dynamic;
+	uint64_t where = attach(&dynamic, memory, sizeof(memory));
+
+	if (rank == 0) {
+		check(oriel_win_lock(dynamic, ORIEL_LOCK_SHARED, 1, 0), "oriel_win_lock");
+		check(oriel_put(dynamic, "x", 1, 1, where), "oriel_put");
+		check(oriel_win_unlock(dynamic, 1), "oriel_win_unlock");
+	}
+	meet();
+	if (rank == 0)
+		raise(SIGSTOP);
+	if (rank == 1)
+		check(oriel_win_detach(dynamic, memory), "oriel_win_detach");
+}
+
 static void hang_signal(void)
 {
 	uint32_t signal;
@@ -210,7 +245,7 @@ static const struct {
 } ways[] = { { "post", hang_post },         { "posts", hang_posts },   { "stop", hang_stop },
 	         { "complete", hang_complete }, { "fence", hang_fence },   { "held", hang_held },
 	         { "circle", hang_circle },     { "chain", hang_chain },   { "barrier", hang_barrier },
-	         { "create", hang_create },      { "signal", hang_signal } };
+	         { "create", hang_create },     { "detach", hang_detach }, { "signal", hang_signal } };
 
 int main(int argc, char **argv)
 {
