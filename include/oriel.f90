@@ -77,6 +77,7 @@ module oriel
     type(c_ptr) :: bootstrap = c_null_ptr
     type(c_funptr) :: idle = c_null_funptr
     type(c_ptr) :: idle_context = c_null_ptr
+    type(c_funptr) :: call_name = c_null_funptr
   end type
 
   ! How ranks find each other, for a program that passes bytes already

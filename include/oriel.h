@@ -151,6 +151,12 @@ struct oriel_options {
 	 */
 	void (*idle)(void *context);
 	void *idle_context;
+	/*
+	 * For a library in front of this one: returns the name under which the watchdog's line and
+	 * oriel-top show a call of this library, such as "MPI_Win_wait" for "oriel_win_wait". The text
+	 * must stay. Threads that wait call it, several at once. NULL: the call's own name.
+	 */
+	const char *(*call_name)(const char *call);
 };
 
 /*

@@ -239,7 +239,7 @@ int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_option
 	err_rank_enter(job->rank);
 	board_open(&job->board, boot->job, job->rank, job->size);
 	wait_add_idle(job, ctrl_msg_drain_all);
-	job->caller = (struct caller_turn){ options->idle, options->idle_context };
+	job->caller = (struct caller_turn){ options->idle, options->idle_context, options->call_name };
 	rc = set_limits(job, options);
 	if (job->rank == 0)
 		variables_check(environ, tell_misspelt, job);

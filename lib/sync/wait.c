@@ -149,6 +149,14 @@ static void give_way(struct wait *wait, uint64_t now)
 		yield(wait);
 }
 
+/* Returns the name under which the wait's call is shown. */
+static const char *shown_call(const struct wait *wait)
+{
+	const struct caller_turn *caller = &wait->job->caller;
+
+	return caller->call_name ? caller->call_name(wait->call) : wait->call;
+}
+
 static int timed_out(const struct wait *wait)
 {
 	char ranks[RANK_LIST_TEXT_BYTES], why[ANSWER_TEXT_BYTES];
@@ -281,7 +289,7 @@ void wait_looked(struct wait *wait)
 	if (!wait->warning)
 		return;
 	fprintf(stderr, "oriel: rank %d has been waiting in %s%s%s for %d s, for %s%s%s%s; %s\n", wait->job->rank,
-	        wait->call, wait->window ? " on " : "", wait->window ? wait->window : "",
+	        shown_call(wait), wait->window ? " on " : "", wait->window ? wait->window : "",
 	        wait->job->limits.watchdog_ms / 1000, rank_list_text(&wait->awaited, ranks),
 	        board_cause_words(wait->why.cause)->line, question_is_settled(wait) ? ": " : "", question_text(wait, why),
 	        state_load(&wait->job->boot->gathering)
@@ -320,7 +328,7 @@ static void show(struct wait *wait)
 
 	memcpy(shown.ranks, wait->awaited.ranks, shown.rank_count * sizeof(shown.ranks[0]));
 	memcpy(shown.holders, wait->why.holders, shown.holder_count * sizeof(shown.holders[0]));
-	snprintf(shown.call, sizeof(shown.call), "%s", wait->call);
+	snprintf(shown.call, sizeof(shown.call), "%s", shown_call(wait));
 	snprintf(shown.window, sizeof(shown.window), "%s", wait->window ? wait->window : "");
 	board_show(&wait->job->board, &wait->slot, &shown);
 	wait->leaves_traces |= wait->slot > 0;

@@ -47,10 +47,11 @@ struct idle_work {
 	uint32_t count;
 };
 
-/* The program's function to call while its threads wait: oriel_options. */
+/* What threads that wait call of the program: oriel_options. */
 struct caller_turn {
 	void (*idle)(void *context); /* NULL: nothing */
 	void *context;
+	const char *(*call_name)(const char *call); /* NULL: calls have their own names */
 };
 
 /* What the awaited rank can be asked about (question.h). */

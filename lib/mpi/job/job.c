@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mpi/job/memory.h"
+#include "mpi/job/names.h"
 #include "mpi/job/progress.h"
 #include "mpi/job/proxy_win.h"
 #include "mpi/job/rank_table.h"
@@ -78,7 +79,9 @@ static int join(void)
 		                                 .context = &ranks,
 		                                 .put = rank_table_put,
 		                                 .get = rank_table_get };
-	struct oriel_options options = { .struct_bytes = sizeof(options), .bootstrap = &bootstrap, .idle = progress_idle };
+	struct oriel_options options = {
+		.struct_bytes = sizeof(options), .bootstrap = &bootstrap, .idle = progress_idle, .call_name = names_call
+	};
 
 	setenv("ORIEL_CONNECT_TIMEOUT", CONNECT_SECONDS, 0);
 	if (oriel_init(&options, &job.oriel))

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* names.h - calls and constants of Oriel by their names in MPI */
+#ifndef ORIEL_MPI_NAMES_H
+#define ORIEL_MPI_NAMES_H
+
+#include <stddef.h>
+
+/* Returns MPI's name of a word of Oriel's, of so many bytes; NULL: it has none. */
+const char *names_of_mpi(const char *word, size_t length);
+
+/* Returns MPI's name of a call of Oriel's, or the call's own; for oriel_options. */
+const char *names_call(const char *call);
+
+#endif
