@@ -14,8 +14,8 @@ unit_src += $(addprefix lib/see/top/,lines.c rows.c)
 unit_src += $(addprefix lib/mpi/starter/,cache.c image.c libraries.c)
 
 # What the quick set of tests/plan runs, and the rest.
-.PHONY: tests quick-tests unit multi launcher-tests starters-tests see-tests environments-tests
-quick-tests: lib soft mpi man $(programs) $(demo_bin) $(perf_bin) multi launcher-tests starters-tests see-tests environments-tests soft-tests mpi-tests $(B)/bin/epochs \
+.PHONY: tests quick-tests unit multi launcher-tests starters-tests see-tests environments-tests containers-tests
+quick-tests: lib soft mpi man $(programs) $(demo_bin) $(perf_bin) multi launcher-tests starters-tests see-tests environments-tests containers-tests soft-tests mpi-tests $(B)/bin/epochs \
 	$(B)/tests/soft/job $(B)/tests/soft/inside $(B)/tests/budget-epochs $(B)/tests/budget-turns $(B)/tests/budget-calls $(B)/bin/oriel_scale_contacts
 tests: all quick-tests unit apps
 unit: $(B)/bin/unit $(B)/bin/unit_fake
@@ -24,6 +24,8 @@ launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
 see-tests: mpi $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%)
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
+# The programs in containers are the demo's and those of environments.
+containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
 
 $(demo_bin): $(B)/bin/%: $(B)/obj/tests/examples/%.o $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS) -lm
@@ -48,6 +50,9 @@ $(B)/tests/see-mpi-hang-%: tests/see/mpi_hang.c
 
 $(B)/tests/environments-%: $(B)/obj/tests/environments/%.o $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS)
+
+$(B)/tests/containers-%: $(B)/obj/tests/containers/%.o
+	$(link) $^
 
 $(B)/tests/launcher-%: $(B)/obj/tests/launcher/%.o $(lib_all)
 	$(link) $^ -lsodium
