@@ -234,7 +234,7 @@ static int write_message(struct peer *peer, const struct segment_ref *ring, cons
 {
 	struct am am = message->am;
 	uint32_t inline_bytes = place->at == AM_INLINE ? am.data_bytes : 0;
-	uint64_t data = ring->addr + AM_SLOTS * sizeof(am) + place->at;
+	struct remote data = { ring->addr + AM_SLOTS * sizeof(am) + place->at, ring->rkey }, there = { slot, ring->rkey };
 	int rc = 0;
 
 	if (message->behind_gets)
@@ -246,10 +246,9 @@ static int write_message(struct peer *peer, const struct segment_ref *ring, cons
 	if (inline_bytes > 0)
 		memcpy(am.data, message->data, inline_bytes);
 	else if (am.data_bytes > 0)
-		rc = wire_write(&peer->wire, message->data, am.data_bytes, (struct remote){ data, ring->rkey });
+		rc = wire_write(&peer->wire, message->data, am.data_bytes, data);
 	if (rc == 0)
-		rc =
-			wire_write(&peer->wire, &am, offsetof(struct am, data) + inline_bytes, (struct remote){ slot, ring->rkey });
+		rc = wire_write(&peer->wire, &am, offsetof(struct am, data) + inline_bytes, there);
 	if (rc == 0 && peer->wire.flag_mode != FLAG_WRITE)
 		rc = placed(peer);
 	return rc;
@@ -262,9 +261,10 @@ static int stamp_message(struct peer *peer, struct am_sender *out, struct remote
 	uint64_t number = out->sent + 1;
 	struct remote stamp = { slot.addr + offsetof(struct am, stamp), slot.rkey };
 	bool waking = out->wakes == out->rested;
-	int rc =
-		wire_word(&peer->wire, number, stamp, waking, &sent->request); /* pairs with the flag_load in next_is_there */
+	int rc;
 
+	/* Pairs with the flag_load in next_is_there. */
+	rc = wire_word(&peer->wire, number, stamp, waking, &sent->request);
 	if (rc)
 		return rc;
 	out->places[(number - 1) % AM_SLOTS] = *place;

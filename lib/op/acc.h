@@ -29,7 +29,7 @@ struct acc {
 
 #define ACC_COMPARE 16 /* elements that can be compared have at most 16 bytes */
 
-/* Fills in all but the address, without operands and result, which the caller adds. */
+/* Fills in all but the address, operands and result. The caller adds those that there are. */
 static inline void acc_init(struct acc *acc, enum oriel_type type, enum oriel_op op, size_t count)
 {
 	acc->type = (uint8_t)type;

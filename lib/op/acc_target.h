@@ -12,7 +12,9 @@
 
 int acc_refuse(const struct oriel_win *win, enum oriel_type type, enum oriel_op op, const char *call);
 
-/* Returns the error of a compare_and_swap whose type has none, or whose compare is NULL. */
+/*
+ * Returns the error of a compare_and_swap whose type cannot be compared, or whose compare is NULL.
+ */
 int acc_refuse_swap(const struct oriel_win *win, enum oriel_type type, const char *call);
 
 /*
