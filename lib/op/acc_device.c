@@ -104,7 +104,7 @@ static int await(const struct path *path, int rc, uint64_t number)
  */
 static int change_word(const struct path *path, const struct acc *acc, struct remote word, int *tries)
 {
-	uint64_t seen, found, wanted, number;
+	uint64_t seen, found = 0, wanted, number;
 	struct atomic atomic;
 	int rc;
 
