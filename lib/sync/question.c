@@ -36,7 +36,7 @@ static void plan(struct wait *wait)
 	wait->asking.planned = true;
 }
 
-/* Returns whom to ask, or NULL. A rank that is not connected cannot be asked. */
+/* Returns the peer to ask, or NULL. A rank that is not connected cannot be asked. */
 static struct peer *choose(const struct wait *wait)
 {
 	const struct wait_why *why = &wait->why;

@@ -31,7 +31,7 @@ enum question_state { QUESTION_FREE, QUESTION_TAKEN, QUESTION_LEFT };
 /* The question of a job. Whoever has changed `state` to QUESTION_TAKEN owns the rest. */
 struct question {
 	uint32_t state;    /* enum question_state; state_change, state_store */
-	struct peer *peer; /* whom it goes to */
+	struct peer *peer; /* the rank that is asked */
 	uint64_t number;   /* of the message; 0: not sent yet */
 	struct rank_answer answer;
 };

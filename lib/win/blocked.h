@@ -21,8 +21,8 @@ void blocked_on_target(const struct oriel_win *win, const struct link *link, str
 void blocked_by_target(struct oriel_win *win, const struct link *link, struct wait *wait);
 
 /*
- * Notes another cause, and the open epochs. `peer` is whom to ask about it, or NULL; `count` is how
- * often this rank has done its part. Takes win->lock.
+ * Notes another cause, and the open epochs. `peer` is the rank to ask about it, or NULL; `count` is
+ * how often this rank has done its part. Takes win->lock.
  */
 void blocked_by(struct oriel_win *win, struct wait *wait, enum board_cause cause, struct peer *peer, uint64_t count);
 

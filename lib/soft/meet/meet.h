@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How processes of one user find each other, and whom they let in. */
+/* How processes of one user find each other, and which peers they let in. */
 #ifndef SOFT_MEET_H
 #define SOFT_MEET_H
 
