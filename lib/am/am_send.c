@@ -199,9 +199,14 @@ static bool take_room(struct am_sender *out, const struct am_message *message, s
 	return true;
 }
 
-/* Waits until the writes are placed, for flag modes other than FLAG_WRITE. */
+/*
+ * Waits until the writes are placed. A device that places writes in their order (FLAG_WRITE) needs
+ * no wait: the message's stamp comes behind them.
+ */
 static int placed(struct peer *peer)
 {
+	if (peer->wire.flag_mode == FLAG_WRITE)
+		return 0;
 	return wire_wait(&peer->wire, wire_signal(&peer->wire)) ? 0 : ORIEL_ERR_PEER;
 }
 
@@ -209,7 +214,7 @@ static int placed(struct peer *peer)
  * Before the first message with a result: makes the memory for results, and writes its place to the
  * peer.
  */
-static int open_results(struct peer *peer, struct am_sender *out, bool at_once)
+static int open_results(struct peer *peer, struct am_sender *out)
 {
 	struct segment_ref ref;
 	int rc;
@@ -225,7 +230,7 @@ static int open_results(struct peer *peer, struct am_sender *out, bool at_once)
 	rc = wire_write(&peer->wire, &ref, sizeof(ref),
 	                (struct remote){ peer->remote_area.addr + offsetof(struct area, am_results),
 	                                 peer->remote_area.rkey });
-	return rc || at_once ? rc : placed(peer); /* at once: the message is placed behind it */
+	return rc ? rc : placed(peer);
 }
 
 /* Writes operands and slot, without the stamp. */
@@ -249,9 +254,7 @@ static int write_message(struct peer *peer, const struct segment_ref *ring, cons
 		rc = wire_write(&peer->wire, message->data, am.data_bytes, data);
 	if (rc == 0)
 		rc = wire_write(&peer->wire, &am, offsetof(struct am, data) + inline_bytes, there);
-	if (rc == 0 && peer->wire.flag_mode != FLAG_WRITE)
-		rc = placed(peer);
-	return rc;
+	return rc ? rc : placed(peer);
 }
 
 /* Stamps a message that has been written to its slot. Returns 1 or an error. */
@@ -273,8 +276,7 @@ static int stamp_message(struct peer *peer, struct am_sender *out, struct remote
 	return 1;
 }
 
-static int send_locked(struct peer *peer, struct am_sender *out, const struct am_message *message, struct am_sent *sent,
-                       bool at_once)
+static int send_locked(struct peer *peer, struct am_sender *out, const struct am_message *message, struct am_sent *sent)
 {
 	struct segment_ref ring;
 	struct am_outstanding place;
@@ -290,7 +292,7 @@ static int send_locked(struct peer *peer, struct am_sender *out, const struct am
 		                     peer->rank)
 		           : 0;
 	}
-	rc = message->result_bytes > 0 ? open_results(peer, out, at_once) : 0;
+	rc = message->result_bytes > 0 ? open_results(peer, out) : 0;
 	if (rc)
 		return rc;
 	if (!take_room(out, message, &place))
@@ -304,7 +306,7 @@ static int send_locked(struct peer *peer, struct am_sender *out, const struct am
 	return rc;
 }
 
-static int send_message(struct peer *peer, const struct am_message *message, struct am_sent *sent, bool at_once)
+int am_send(struct peer *peer, const struct am_message *message, struct am_sent *sent)
 {
 	struct am_sender *out = out_of(peer);
 	int rc;
@@ -312,14 +314,9 @@ static int send_message(struct peer *peer, const struct am_message *message, str
 	if (!out)
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for what rank %d is to apply", peer->rank);
 	pthread_mutex_lock(&out->lock);
-	rc = send_locked(peer, out, message, sent, at_once);
+	rc = send_locked(peer, out, message, sent);
 	pthread_mutex_unlock(&out->lock);
 	return rc;
-}
-
-int am_send(struct peer *peer, const struct am_message *message, struct am_sent *sent)
-{
-	return send_message(peer, message, sent, false);
 }
 
 /* Returns whether some requests fit the queue, and are placed in their order. */
@@ -333,7 +330,7 @@ static bool takes_requests(struct peer *peer)
 
 int am_send_at_once(struct peer *peer, const struct am_message *message, struct am_sent *sent)
 {
-	return takes_requests(peer) ? send_message(peer, message, sent, true) : 0;
+	return takes_requests(peer) ? am_send(peer, message, sent) : 0;
 }
 
 bool am_is_applied(const struct peer *peer, uint64_t number)
