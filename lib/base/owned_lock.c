@@ -72,24 +72,35 @@ void owned_lock_destroy(struct owned_lock *lock)
 	pthread_mutex_destroy(&lock->mutex);
 }
 
-/*
- * Waits until the owner is out: it is leaving, or will find `wanted` set. Critical sections are
- * short and wait for nothing.
- */
-static void wait_idle(const struct owned_lock *lock)
+/* Returns whether the owner is inside. */
+static bool owner_is_inside(const struct owned_lock *lock)
 {
-	while (__atomic_load_n(&lock->busy, __ATOMIC_ACQUIRE)) /* pairs with the store of owned_lock_give_as_owner */
-		sched_yield();
+	return __atomic_load_n(&lock->busy, __ATOMIC_ACQUIRE); /* pairs with the store of owned_lock_give_as_owner */
 }
 
-/* Keeps an owner out. The caller holds the mutex, without which no thread becomes the owner. */
-static void keep_owner_out(struct owned_lock *lock)
+/*
+ * Lets no owner enter from now on. Returns whether there is one, which may still be inside. The
+ * caller holds the mutex, without which no thread becomes the owner.
+ */
+static bool shut_owner_out(struct owned_lock *lock)
 {
 	if (lock->wanted || !lock->owned)
-		return;
+		return false;
 	__atomic_store_n(&lock->wanted, 1, __ATOMIC_RELAXED);
 	membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-	wait_idle(lock);
+	return true;
+}
+
+/*
+ * Keeps an owner out: it is leaving, or will find `wanted` set. Critical sections are short and
+ * wait for nothing.
+ */
+static void keep_owner_out(struct owned_lock *lock)
+{
+	if (!shut_owner_out(lock))
+		return;
+	while (owner_is_inside(lock))
+		sched_yield();
 	lock->foreign += !never_owns;
 }
 
@@ -108,11 +119,9 @@ void owned_lock_take_mutex(struct owned_lock *lock)
 /* Keeps an owner out, as keep_owner_out does; false: it is inside. */
 static bool try_keep_owner_out(struct owned_lock *lock)
 {
-	if (lock->wanted || !lock->owned)
+	if (!shut_owner_out(lock))
 		return true;
-	__atomic_store_n(&lock->wanted, 1, __ATOMIC_RELAXED);
-	membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-	if (__atomic_load_n(&lock->busy, __ATOMIC_ACQUIRE)) {     /* pairs with the store of owned_lock_give_as_owner */
+	if (owner_is_inside(lock)) {
 		__atomic_store_n(&lock->wanted, 0, __ATOMIC_RELEASE); /* pairs as in owned_lock_give_mutex */
 		return false;
 	}

@@ -15,8 +15,8 @@
  *
  * Either the owner sees `wanted`, or the other thread sees `busy` (its membarrier replaces the
  * fence that the owner saves). The release store of busy = 0 publishes what the owner wrote; its
- * partner is the acquire load in wait_idle. The release store of wanted = 0 publishes what the
- * others wrote; its partner is the acquire load in owned_lock_take_as_owner.
+ * partner is the acquire load in owner_is_inside. The release store of wanted = 0 publishes what
+ * the others wrote; its partner is the acquire load in owned_lock_take_as_owner.
  *
  * The address of a thread-local variable identifies the calling thread: one addition. pthread_self
  * is a call through the linkage table, around which every fast path would have to keep its
@@ -91,7 +91,7 @@ static inline bool owned_lock_take_as_owner(struct owned_lock *lock)
 
 static inline void owned_lock_give_as_owner(struct owned_lock *lock)
 {
-	__atomic_store_n(&lock->busy, 0, __ATOMIC_RELEASE); /* pairs with the load in wait_idle */
+	__atomic_store_n(&lock->busy, 0, __ATOMIC_RELEASE); /* pairs with the load in owner_is_inside */
 }
 
 static inline void owned_lock_take(struct owned_lock *lock)
