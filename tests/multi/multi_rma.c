@@ -445,7 +445,10 @@ static void check_huge(struct multi *m, const uint8_t *memory)
 	CHECK(m, multi_holds(memory + at, HUGE_BYTES - at, 77));
 }
 
-/* Returns zeroed memory for the put, in large pages where the machine has them: a million small ones take half a minute. */
+/*
+ * Returns zeroed memory for the put, in large pages if the machine has them. To touch a million
+ * small pages takes half a minute.
+ */
 static uint8_t *huge_memory(void)
 {
 	uint8_t *memory = mmap(NULL, HUGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -98,7 +98,7 @@ static void soft_proto__posted(void)
 	CU_ASSERT_EQUAL(next(SOFT_POSTED_WRITE, 512), SOFT_PROTO_CALL);
 }
 
-/* The first requests use new slots of the ring, and one of eight touches a page: no decision yet. */
+/* The first requests touch the pages of the ring, one request of eight a page. They decide nothing. */
 static void soft_proto__touching_does_not_count(void)
 {
 	int rings = 0;
