@@ -85,11 +85,12 @@ static void write_slot(struct board_slot *slot, const struct board_wait *wait)
 	counter_store(&slot->serial, serial + 2); /* as above */
 }
 
+/* A reader does not take a slot that was written between its two reads, hence the comparison. */
 void board_show(struct board *board, uint8_t *slot, const struct board_wait *wait)
 {
 	if (*slot == 0)
 		*slot = take_slot(board);
-	if (*slot)
+	if (*slot && memcmp(&board->page->slot[*slot - 1].wait, wait, sizeof(*wait)) != 0)
 		write_slot(&board->page->slot[*slot - 1], wait);
 }
 

@@ -115,7 +115,7 @@ void board_open(struct board *board, const char *job, int rank, int size);
 
 void board_close(struct board *board);
 
-/* Shows a wait. *slot is 0 at first; later the thread's slot + 1. */
+/* Shows a wait. *slot is 0 at first; later the thread's slot + 1. Writes only what has changed. */
 void board_show(struct board *board, uint8_t *slot, const struct board_wait *wait);
 
 /* Empties the slot and gives it back. */

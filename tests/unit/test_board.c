@@ -52,6 +52,27 @@ static void board__shows_a_wait_until_it_ends(void)
 	CU_ASSERT_EQUAL(copy.wait_count, 0);
 }
 
+/* A reader between two looks of a waiting thread finds the wait: only a change writes. */
+static void board__is_written_only_if_the_wait_changes(void)
+{
+	struct board_wait changed = shown;
+	struct board_page before;
+	uint8_t slot = 0;
+
+	board_show(&board, &slot, &shown);
+	before = *board.page;
+	board_show(&board, &slot, &shown);
+	CU_ASSERT_TRUE(board_read(&copy, &before, board.page, BOARD_BYTES));
+	CU_ASSERT_EQUAL(copy.wait_count, 1);
+	changed.rank_count++;
+	board_show(&board, &slot, &changed);
+	CU_ASSERT_TRUE(board_read(&copy, &before, board.page, BOARD_BYTES));
+	CU_ASSERT_EQUAL(copy.wait_count, 0);
+	CU_ASSERT_TRUE(read_now());
+	CU_ASSERT_EQUAL(copy.wait[0].rank_count, changed.rank_count);
+	board_clear(&board, &slot);
+}
+
 static void board__more_threads_than_slots(void)
 {
 	uint8_t slots[BOARD_SLOTS + 2] = { 0 };
@@ -211,6 +232,7 @@ void suite_board(void)
 	CU_pSuite suite = CU_add_suite("board", init, cleanup);
 
 	CU_ADD_TEST(suite, board__shows_a_wait_until_it_ends);
+	CU_ADD_TEST(suite, board__is_written_only_if_the_wait_changes);
 	CU_ADD_TEST(suite, board__more_threads_than_slots);
 	CU_ADD_TEST(suite, board__finds_its_longest_wait);
 	CU_ADD_TEST(suite, board__none_is_no_error);
