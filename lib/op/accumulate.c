@@ -162,23 +162,23 @@ static inline bool apply_now(struct oriel_win *win, struct acc *acc, int rank, s
 }
 
 /* Applies what word_now leaves. */
-static __attribute__((noinline)) int apply_held(struct oriel_win *win, struct acc acc, int rank, size_t disp,
+static __attribute__((noinline)) int apply_held(struct oriel_win *win, struct acc *acc, int rank, size_t disp,
                                                 const struct call *call)
 {
 	int rc = 0;
 
-	return apply_now(win, &acc, rank, disp, &rc) ? rc : apply_locked(win, &acc, rank, disp, call);
+	return apply_now(win, acc, rank, disp, &rc) ? rc : apply_locked(win, acc, rank, disp, call);
 }
 
 /* Enters on the general path: the window's lock is another thread's, or something is wrong. */
-static __attribute__((noinline)) int apply_any(struct oriel_win *win, struct acc acc, int rank, size_t disp,
+static __attribute__((noinline)) int apply_any(struct oriel_win *win, struct acc *acc, int rank, size_t disp,
                                                const struct call *call)
 {
 	int rc = win_enter(win, call->name);
 
 	if (rc)
 		return rc;
-	rc = buffers_fit(&acc, call) ? apply_held(win, acc, rank, disp, call) : refuse_buffers(win, &acc, call);
+	rc = buffers_fit(acc, call) ? apply_held(win, acc, rank, disp, call) : refuse_buffers(win, acc, call);
 	win_leave(win);
 	return rc ? err_in(rc, call->name) : 0;
 }
@@ -241,15 +241,19 @@ static inline __attribute__((always_inline)) bool word_now(struct oriel_win *win
 static inline __attribute__((always_inline)) int apply(struct oriel_win *win, struct acc acc, int rank, size_t disp,
                                                        const struct call *call)
 {
+	struct acc held;
 	int rc = 0;
 
-	if (!buffers_fit(&acc, call) || !win_enter_at_once(win))
-		return apply_any(win, acc, rank, disp, call);
+	if (!buffers_fit(&acc, call) || !win_enter_at_once(win)) {
+		held = acc;
+		return apply_any(win, &held, rank, disp, call);
+	}
 	if (call->single && word_now(win, &acc, rank, disp, &rc)) {
 		win_leave_at_once(win);
 		return rc ? err_in(rc, call->name) : 0;
 	}
-	rc = apply_held(win, acc, rank, disp, call);
+	held = acc;
+	rc = apply_held(win, &held, rank, disp, call);
 	win_leave(win);
 	return rc ? err_in(rc, call->name) : 0;
 }
