@@ -56,7 +56,7 @@ static inline const void *acc_compare(const struct acc *acc)
  */
 enum acc_class {
 	ACC_WORD,   /* integers of 8 bytes, aligned: what devices have atomics for (sync/atomic_mode.h) */
-	ACC_NUMBER, /* other small ones, aligned: plain code, under their page lock (sync/page_lock.h) */
+	ACC_NUMBER, /* others that have one store: plain code, under their page lock (sync/page_lock.h) */
 	ACC_REST,   /* the target's handler */
 };
 
@@ -65,11 +65,17 @@ static inline bool acc_is_word(enum oriel_type type)
 	return type == ORIEL_INT64 || type == ORIEL_UINT64;
 }
 
+/* Returns whether elements of the type are words if they begin at this address. */
+static inline bool acc_are_words(enum oriel_type type, uint64_t addr)
+{
+	return acc_is_word(type) && addr % sizeof(uint64_t) == 0;
+}
+
 static inline enum acc_class acc_class(enum oriel_type type, uint64_t addr)
 {
-	if (!element_is_small(type, addr))
-		return ACC_REST;
-	return element_types[type].number ? ACC_NUMBER : ACC_WORD;
+	if (acc_are_words(type, addr))
+		return ACC_WORD;
+	return element_has_one_store(type, addr) ? ACC_NUMBER : ACC_REST;
 }
 
 /*

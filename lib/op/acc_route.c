@@ -63,18 +63,25 @@ static void apply_first(struct page_locks *ours, struct page_lock_table *page_lo
 	acc_apply_locked(ours, page_locks, &acc, (void *)(uintptr_t)acc.remote_addr, there);
 }
 
+/* Returns where the first bytes of `count` elements end. */
+static uint64_t first_bytes_end(uint64_t there, size_t count, size_t size_bytes)
+{
+	return there + (count - 1) * size_bytes + 1;
+}
+
 /*
  * Applies the operation some pages at a time: taking a lock waits for all stores before it, so
- * locks are taken before stores are made. No element lies in two pages, since all are aligned.
- * Returns false if a lock is not free: *acc has become the rest.
+ * locks are taken before stores are made. An unaligned element may lie in two pages; it belongs to
+ * that of its first byte. Returns false if a lock is not free: *acc has become the rest.
  */
 static bool apply_upwards(struct page_locks *ours, struct page_lock_table *page_locks, struct acc *acc, uint64_t there)
 {
 	size_t size_bytes = element_types[acc->type].size_bytes;
 
 	while (acc->count > 0) {
-		uint64_t end = trylock_first_pages(page_locks, ours->process, there, there + acc->count * size_bytes);
-		size_t count = (end - there) / size_bytes;
+		uint64_t to = first_bytes_end(there, acc->count, size_bytes);
+		uint64_t end = trylock_first_pages(page_locks, ours->process, there, to);
+		size_t count = (end - there + size_bytes - 1) / size_bytes;
 
 		if (count == 0)
 			return false;
@@ -92,16 +99,17 @@ static bool apply_downwards(struct page_locks *ours, struct page_lock_table *pag
 
 	while (acc->count > 0) {
 		uint64_t end = there + acc->count * size_bytes;
-		uint64_t begin = trylock_last_pages(page_locks, ours->process, there, end);
+		uint64_t to = first_bytes_end(there, acc->count, size_bytes);
+		uint64_t begin = trylock_last_pages(page_locks, ours->process, there, to);
 		size_t count = (end - begin) / size_bytes;
 		struct acc last;
 
-		if (count == 0)
+		if (begin == to)
 			return false;
 		last = *acc;
 		acc_advance(&last, acc->count - count);
-		apply_first(ours, page_locks, last, count, begin);
-		unlock_pages(page_locks, begin, end);
+		apply_first(ours, page_locks, last, count, end - count * size_bytes);
+		unlock_pages(page_locks, begin, to);
 		acc->count -= count;
 	}
 	return true;

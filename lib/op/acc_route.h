@@ -62,7 +62,7 @@ static inline enum acc_route acc_route(const struct link *link, enum oriel_type 
 		return ACC_ROUTE_DEVICE;
 	if (!link_mapped(link))
 		return ACC_ROUTE_AM;
-	if (!element_is_small(type, addr))
+	if (!element_has_one_store(type, addr))
 		return link->peer->direct.self ? ACC_ROUTE_SELF : ACC_ROUTE_AM;
 	return peer_page_locks(link->peer) ? ACC_ROUTE_PAGE_LOCK : ACC_ROUTE_AM;
 }
@@ -93,7 +93,7 @@ static inline size_t acc_changes(enum oriel_op op, size_t count)
  */
 static inline bool acc_needs_no_lock(const struct acc *acc, uint64_t there)
 {
-	return !element_types[acc->type].number && acc->count < MODE_SWITCH_MIN &&
+	return acc_are_words(acc->type, there) && acc->count < MODE_SWITCH_MIN &&
 	       acc->count * sizeof(uint64_t) <= page_rest(there);
 }
 
@@ -117,7 +117,7 @@ static inline bool acc_apply_unlocked(const struct acc *acc, void *target, uint8
 static inline void acc_apply_locked(struct page_locks *ours, struct page_lock_table *table, const struct acc *acc,
                                     void *target, uint64_t there)
 {
-	if (element_types[acc->type].number ||
+	if (!acc_are_words(acc->type, there) ||
 	    atomic_mode_try_locked(ours, table, there, there + acc->count * sizeof(uint64_t),
 	                           acc_changes(acc->op, acc->count)))
 		acc_apply(acc, target);

@@ -244,7 +244,7 @@ static bool turn_page(struct page *page, struct oriel_win *win, const struct lin
 	page->page_lock = page_trylock(page_lock, ours->process) ? page_lock : NULL;
 	if (!page->page_lock)
 		return false;
-	page->plain = element_types[v->type].number ||
+	page->plain = !acc_are_words(v->type, there) ||
 	              atomic_mode_try_locked(ours, table, there, there + 1, acc_changes(v->op, (size_t)v->target_count));
 	return true;
 }
@@ -253,7 +253,7 @@ static bool turn_page(struct page *page, struct oriel_win *win, const struct lin
 static int apply_at_once(struct oriel_win *win, int rank, const struct acc_vector *v)
 {
 	struct link *link = plain_link(win, rank, v);
-	const int shift = __builtin_ctz(element_types[v->type].size_bytes); /* small ones have a power of 2 */
+	const int shift = __builtin_ctz(element_types[v->type].size_bytes); /* a power of 2 if it has one store */
 	struct page page = { NULL, false };
 	struct acc acc;
 	int i;

@@ -4,28 +4,29 @@
 
 #include "op/element_list.h"
 
-#define SCALAR(NAME, T, small_, number_, comparable_) \
-	[ORIEL_##NAME] = { sizeof(T), sizeof(T), small_, number_, comparable_ },
-#define SHORT_INTEGER_ROW(NAME, T) SCALAR(NAME, T, true, true, true)
-#define WORD_ROW(NAME, T) SCALAR(NAME, T, true, false, true)
-#define SMALL_ROW(NAME, T) SCALAR(NAME, T, true, true, false)
-#define LARGE_INTEGER_ROW(NAME, T) SCALAR(NAME, T, false, false, true)
-#define LARGE_ROW(NAME, T) SCALAR(NAME, T, false, false, false)
-#define LARGE_PAIR_ROW(NAME, T) \
-	[ORIEL_##NAME] = { sizeof(T), offsetof(T, index) + sizeof(((T *)NULL)->index), false, false, false },
+#define SCALAR(NAME, T, one_store_, comparable_) [ORIEL_##NAME] = { sizeof(T), sizeof(T), one_store_, comparable_ },
+#define INTEGER_ROW(NAME, T) SCALAR(NAME, T, true, true)
+#define SMALL_ROW(NAME, T) SCALAR(NAME, T, true, false)
+#define WIDE_INTEGER_ROW(NAME, T) SCALAR(NAME, T, ELEMENT_WIDE_STORE, true)
+#define WIDE_ROW(NAME, T) SCALAR(NAME, T, ELEMENT_WIDE_STORE, false)
+#define LARGE_ROW(NAME, T) SCALAR(NAME, T, false, false)
+#define PADDED_PAIR_ROW(NAME, T) \
+	[ORIEL_##NAME] = { sizeof(T), offsetof(T, index) + sizeof(((T *)NULL)->index), false, false },
 
-const struct element_type element_types[ELEMENT_TYPES] = {
+struct element_type element_types[ELEMENT_TYPES] = {
 	// clang-format off
-	SHORT_INTEGERS(SHORT_INTEGER_ROW)
-	BOOLS(SHORT_INTEGER_ROW)
-	WORDS(WORD_ROW)
-	LARGE_INTEGERS(LARGE_INTEGER_ROW)
+	INTEGERS(INTEGER_ROW)
+	BOOLS(INTEGER_ROW)
+	WIDE_INTEGERS(WIDE_INTEGER_ROW)
 	SMALL_REALS(SMALL_ROW)
+	WIDE_REALS(WIDE_ROW)
 	SMALL_COMPLEXES(SMALL_ROW)
-	SMALL_PAIRS(SMALL_ROW)
-	LARGE_REALS(LARGE_ROW)
+	WIDE_COMPLEXES(WIDE_ROW)
 	LARGE_COMPLEXES(LARGE_ROW)
-	LARGE_PAIRS(LARGE_PAIR_ROW)
+	SMALL_PAIRS(SMALL_ROW)
+	WIDE_PAIRS(WIDE_ROW)
+	MASKED_PAIRS(PADDED_PAIR_ROW)
+	SCATTERED_PAIRS(PADDED_PAIR_ROW)
 	// clang-format on
 };
 
@@ -44,11 +45,11 @@ const struct element_type element_types[ELEMENT_TYPES] = {
 
 const uint16_t element_ops[ELEMENT_TYPES] = {
 	// clang-format off
-	INTEGERS(INTEGER_LEGAL) LARGE_INTEGERS(INTEGER_LEGAL)
+	INTEGERS(INTEGER_LEGAL) WIDE_INTEGERS(INTEGER_LEGAL)
 	BOOLS(BOOL_LEGAL)
-	SMALL_REALS(REAL_LEGAL) LARGE_REALS(REAL_LEGAL)
-	SMALL_COMPLEXES(COMPLEX_LEGAL) LARGE_COMPLEXES(COMPLEX_LEGAL)
-	SMALL_PAIRS(PAIR_LEGAL) LARGE_PAIRS(PAIR_LEGAL)
+	REALS(REAL_LEGAL)
+	COMPLEXES(COMPLEX_LEGAL)
+	PAIRS(PAIR_LEGAL)
 	// clang-format on
 };
 
@@ -58,8 +59,8 @@ const char *element_type_name(enum oriel_type type)
 {
 	static const char *const names[ELEMENT_TYPES] = {
 		// clang-format off
-		INTEGERS(TYPE_NAME) BOOLS(TYPE_NAME) SMALL_REALS(TYPE_NAME) SMALL_COMPLEXES(TYPE_NAME) SMALL_PAIRS(TYPE_NAME)
-		LARGE_INTEGERS(TYPE_NAME) LARGE_REALS(TYPE_NAME) LARGE_COMPLEXES(TYPE_NAME) LARGE_PAIRS(TYPE_NAME)
+		INTEGERS(TYPE_NAME) WIDE_INTEGERS(TYPE_NAME) BOOLS(TYPE_NAME) REALS(TYPE_NAME) COMPLEXES(TYPE_NAME)
+		PAIRS(TYPE_NAME)
 		// clang-format on
 	};
 

@@ -9,7 +9,8 @@
  * another origin, and the padding behind the last pair may lie outside the window (A8).
  *
  * There are two ways to apply an operation. element_apply is plain code, for memory of any
- * alignment that no other thread or rank changes meanwhile. element_apply_atomic changes each
+ * alignment that no other thread or rank changes meanwhile. A rank that dies within it leaves an
+ * element that has one store as it was, or changed (A21). element_apply_atomic changes each
  * element by one atomic instruction, or a compare-and-swap loop, of exactly the element's own
  * bytes. It writes no neighbouring byte, not even with its own value (A11). It is for aligned
  * integers of 8 bytes. The two ways are not atomic with each other.
@@ -32,12 +33,12 @@
 struct element_type {
 	uint8_t size_bytes; /* 0: no such type here */
 	uint8_t span_bytes; /* size_bytes without the padding at the end */
-	bool small;         /* without padding, and stored by one instruction where it is aligned to its size */
-	bool number;        /* small; aligned, plain code changes it, under its page lock (sync/page_lock.h) */
+	bool one_store;     /* this processor stores it by one instruction, without its padding */
 	bool comparable;    /* integers and bool: legal in compare_and_swap (A6) */
 };
 
-extern const struct element_type element_types[ELEMENT_TYPES];
+/* Constant from main on: element_plain.c asks the processor before. */
+extern struct element_type element_types[ELEMENT_TYPES];
 
 static inline bool element_known(enum oriel_type type)
 {
@@ -64,10 +65,15 @@ const char *element_type_name(enum oriel_type type);
 
 /* The rest is for known types and legal operations. */
 
-/* Returns whether elements of the type are small, and aligned at this address. */
-static inline bool element_is_small(enum oriel_type type, uint64_t addr)
+/* Returns whether an element of the type has one store at this address. */
+static inline bool element_has_one_store(enum oriel_type type, uint64_t addr)
 {
-	return element_types[type].small && (addr & (element_types[type].size_bytes - 1u)) == 0;
+#ifdef __x86_64__
+	(void)addr; /* of any alignment, also across pages */
+	return element_types[type].one_store;
+#else
+	return element_types[type].one_store && (addr & (element_types[type].size_bytes - 1u)) == 0;
+#endif
 }
 
 /*

@@ -5,17 +5,17 @@
  * DESIGN NOTES
  *
  * Processors have no atomic operations on vectors or floating-point numbers: 4 KiB of bytes take 35
- * us with one instruction each, and .07 with plain code. So numbers (element.h: all that one
- * instruction stores, except integers of 8 bytes), aligned, in memory that processors change, are
- * changed by plain code under a lock, by all: the rank itself, its handler, and the ranks that map
- * its memory. A rank has PAGE_LOCKS such locks in its registered memory for all its windows, since
- * these may overlap. They are striped over its memory, page by page, by the address at the owner,
- * which all origins know well enough. Ranks that work on different pages meet only by chance.
- * Memory in windows of two ranks, as with a window made over another's part of a shared one, has
- * two locks: accumulates via both windows are not atomic with each other. Vectors of 8-byte
- * integers are changed in this way too: atomic_mode.h. Larger pages would make origins that add to
- * nearby places, as in a histogram, share a lock: with 16 KiB, two of them had half the rate that
- * they have with 4 KiB, for a gain of 3 % at 64 KiB.
+ * us with one instruction each, and .07 with plain code. So numbers (elements that have one store,
+ * element.h, except aligned integers of 8 bytes) in memory that processors change are changed by
+ * plain code under a lock, by all: the rank itself, its handler, and the ranks that map its memory.
+ * A rank has PAGE_LOCKS such locks in its registered memory for all its windows, since these may
+ * overlap. They are striped over its memory, page by page, by the address at the owner, which all
+ * origins know well enough. An element belongs to the page of its first byte. Ranks that work on
+ * different pages meet only by chance. Memory in windows of two ranks, as with a window made over
+ * another's part of a shared one, has two locks: accumulates via both windows are not atomic with
+ * each other. Vectors of 8-byte integers are changed in this way too: atomic_mode.h. Larger pages
+ * would make origins that add to nearby places, as in a histogram, share a lock: with 16 KiB, two
+ * of them had half the rate that they have with 4 KiB, for a gain of 3 % at 64 KiB.
  *
  * A lock is one word: 0, or its holder: the process number in the low half, and a time at which
  * that process lived, in seconds, in the high half. It is taken by a compare-and-swap and released

@@ -148,17 +148,17 @@ static bool on_allocated_memory(unsigned char *from)
 	       all_ways(win, base, from) && is_ok(oriel_win_free(&win), "oriel_win_free");
 }
 
-/* Sums at rank 0: of integers, one by one, and of long doubles, which a processor of the target adds. */
+/* Sums at rank 0: of integers, one by one, and of complex numbers of 32 bytes, which a thread of the target adds. */
 static bool count(oriel_win *win)
 {
 	const int64_t one = 1;
-	const long double half = 0.5L;
+	const long double _Complex half = 0.5L;
 	int64_t before;
 	bool ok = is_ok(oriel_win_lock_all(win, 0), "oriel_win_lock_all");
 
 	for (int i = 0; ok && i < 100; i++)
 		ok = is_ok(oriel_fetch_and_op(win, &one, &before, ORIEL_INT64, ORIEL_SUM, 0, 0), "oriel_fetch_and_op") &&
-		     is_ok(oriel_accumulate(win, &half, 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, 0, 1), "oriel_accumulate");
+		     is_ok(oriel_accumulate(win, &half, 1, ORIEL_LONG_DOUBLE_COMPLEX, ORIEL_SUM, 0, 1), "oriel_accumulate");
 	return ok && is_ok(oriel_win_unlock_all(win), "oriel_win_unlock_all") && is_ok(oriel_barrier(job), "oriel_barrier");
 }
 
@@ -166,8 +166,8 @@ static bool by_accumulates(void)
 {
 	void *base;
 	oriel_win *win;
-	bool ok = is_ok(oriel_win_allocate(32, 16, NULL, world, &base, &win), "oriel_win_allocate") && count(win);
-	long double sum;
+	bool ok = is_ok(oriel_win_allocate(48, 16, NULL, world, &base, &win), "oriel_win_allocate") && count(win);
+	long double _Complex sum;
 
 	if (ok && rank == 0) {
 		memcpy(&sum, (char *)base + 16, sizeof(sum));

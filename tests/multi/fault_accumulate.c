@@ -40,7 +40,7 @@ struct fault {
 	struct multi m;
 	struct multi_window w;
 	uint64_t seed;
-	enum oriel_type type; /* doubles, complex numbers of them, or integers */
+	enum oriel_type type; /* doubles, complex numbers of them, or integers of 8 or 16 bytes */
 	union {
 		double number;
 		int64_t integer;
@@ -53,7 +53,7 @@ static void killed(struct multi *m)
 	kill(getpid(), SIGKILL);
 }
 
-/* So many; a complex number is two. */
+/* So many; an element of 16 bytes is two. */
 static void add(struct fault *f, size_t count)
 {
 	count /= oriel_type_bytes(f->type) / sizeof(double);
@@ -149,6 +149,7 @@ static const struct mode {
 } modes[] = {
 	{ "A21_killed_in_a_page", die_in_page, ORIEL_DOUBLE, false },
 	{ "A21_killed_in_all_pages", die_with_all, ORIEL_DOUBLE_COMPLEX, false },
+	{ "A21_killed_in_all_pages_of_integers_of_16_bytes", die_with_all, ORIEL_INT128, false },
 	{ "A21_killed_in_a_flight", die_in_an_update, ORIEL_INT64, true },
 	{ "A21_killed_changing_the_mode", die_changing, ORIEL_INT64, true },
 };
@@ -184,7 +185,7 @@ static void await_end(struct multi *m)
 
 static double number(const struct fault *f, size_t i)
 {
-	if (f->type == ORIEL_INT64)
+	if (f->type == ORIEL_INT64 || f->type == ORIEL_INT128)
 		return (double)((const int64_t *)(const void *)f->w.base)[i];
 	return ((const double *)(const void *)f->w.base)[i];
 }
@@ -195,7 +196,7 @@ static bool is_right(const struct fault *f)
 	for (size_t i = 1; i < COUNT; i++) {
 		if (number(f, i) > number(f, i - 1) || number(f, i) < number(f, 0) - 1)
 			return false;
-		if (f->type == ORIEL_DOUBLE_COMPLEX && i % 2 && number(f, i) != number(f, i - 1))
+		if (oriel_type_bytes(f->type) == 16 && i % 2 && number(f, i) != number(f, i - 1))
 			return false;
 	}
 	return true;
@@ -250,13 +251,13 @@ static int leave(struct fault *f)
 
 static void run(struct fault *f, const struct mode *mode, uint64_t seed)
 {
-	static const enum oriel_type types[] = { ORIEL_DOUBLE, ORIEL_DOUBLE_COMPLEX, ORIEL_INT64 };
+	static const enum oriel_type types[] = { ORIEL_DOUBLE, ORIEL_DOUBLE_COMPLEX, ORIEL_INT64, ORIEL_INT128 };
 	struct multi *m = &f->m;
 
 	f->seed = seed;
-	f->type = mode ? mode->type : types[seed % 3];
+	f->type = mode ? mode->type : types[seed % 4];
 	for (int i = 0; i < COUNT; i++) {
-		if (f->type == ORIEL_INT64)
+		if (f->type == ORIEL_INT64 || f->type == ORIEL_INT128)
 			f->ones[i].integer = 1;
 		else
 			f->ones[i].number = 1;

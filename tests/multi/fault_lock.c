@@ -43,7 +43,7 @@ struct fault {
 	uint64_t seed;
 	bool crowd; /* many ranks: a lock takes as long as their epochs, on few processors */
 	oriel_request request[REQUESTS];
-	long double operand;
+	multi_rest operand;
 	uint8_t data[100];
 	oriel_win *signals;
 };
@@ -369,7 +369,7 @@ static void requests_complete(struct fault *f)
 	CHECK_OK(m, oriel_win_lock(f->w.win, ORIEL_LOCK_SHARED, VICTIM, 0));
 	CHECK_OK(m, oriel_put(f->w.win, f->data, sizeof(f->data), VICTIM, 1000));
 	CHECK_OK(m, oriel_win_iflush(f->w.win, VICTIM, &f->request[0]));
-	CHECK_OK(m, oriel_accumulate(f->w.win, &f->operand, 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, VICTIM, 0));
+	CHECK_OK(m, oriel_accumulate(f->w.win, &f->operand, 1, MULTI_REST, ORIEL_SUM, VICTIM, 0));
 	CHECK_OK(m, oriel_win_iflush(f->w.win, VICTIM, &f->request[1]));
 	f->request[2] = f->request[0];
 	f->request[3] = f->request[1];

@@ -108,6 +108,10 @@ uint64_t multi_random(uint64_t *state);
 /* How many active messages this rank has applied for others. */
 uint64_t multi_applied(struct multi *m);
 
+/* Elements that the target's handler changes in all windows, since no processor has one store for them. */
+#define MULTI_REST ORIEL_LONG_DOUBLE_COMPLEX
+typedef long double _Complex multi_rest;
+
 /* Wait until all requests of this rank, to anybody, have been answered: their data is where it was sent. */
 void multi_drain(struct multi *m);
 

@@ -608,8 +608,11 @@ static void unaligned(struct multi *m)
 	CHECK_OK(m, oriel_win_free(&w.win));
 }
 
-/* A14: long vectors and single elements of the same memory at once, from all ranks: nothing is lost. */
-static void lengths(struct multi *m)
+/*
+ * A13, A14: long vectors and single elements of the same memory at once, from all ranks: nothing is lost. Unaligned
+ * elements may lie in two pages.
+ */
+static void lengths_at(struct multi *m, size_t at)
 {
 	enum { COUNT = 6000 }; /* more than COPY_PIECE_BYTES: upwards and downwards in turn */
 	const int rounds = turns(60);
@@ -617,22 +620,32 @@ static void lengths(struct multi *m)
 	struct multi_window w;
 	bool right = true;
 
-	open_allocated(m, &w, COUNT * sizeof(*ones), NULL);
+	open_allocated(m, &w, at + COUNT * sizeof(*ones), NULL);
 	for (int i = 0; i < COUNT; i++)
 		ones[i] = 1;
 	CHECK_OK(m, oriel_win_fence(w.win, 0));
 	for (int turn = 0; turn < rounds; turn++) {
-		CHECK_OK(m, oriel_accumulate(w.win, ones, COUNT, ORIEL_DOUBLE, ORIEL_SUM, 0, 0));
+		CHECK_OK(m, oriel_accumulate(w.win, ones, COUNT, ORIEL_DOUBLE, ORIEL_SUM, 0, at));
 		for (size_t i = 0; i < COUNT; i++)
-			CHECK_OK(m, oriel_accumulate(w.win, ones, 1, ORIEL_DOUBLE, ORIEL_SUM, 0, i * sizeof(double)));
+			CHECK_OK(m, oriel_accumulate(w.win, ones, 1, ORIEL_DOUBLE, ORIEL_SUM, 0, at + i * sizeof(double)));
 	}
 	CHECK_OK(m, oriel_win_fence(w.win, 0));
 	expected = 2.0 * rounds * m->size;
-	for (int i = 0; m->rank == 0 && i < COUNT; i++)
-		right = right && ((double *)(void *)w.base)[i] == expected;
+	for (size_t i = 0; m->rank == 0 && i < COUNT; i++) {
+		double sum;
+
+		memcpy(&sum, w.base + at + i * sizeof(sum), sizeof(sum));
+		right = right && sum == expected;
+	}
 	CHECK(m, right);
 	CHECK_OK(m, oriel_win_free(&w.win));
 	free(ones);
+}
+
+static void lengths(struct multi *m)
+{
+	lengths_at(m, 0);
+	lengths_at(m, 3);
 }
 
 /* A14: of many elements each meets its own operand and leaves its own result, whichever are done first. */

@@ -647,7 +647,7 @@ static void accumulates(struct multi *m)
 static void accumulates_at_the_target(struct multi *m)
 {
 	uint8_t *memory[2] = { oriel_alloc(m->job, PAGE), map_pages(1) };
-	long double one = 1, sum;
+	multi_rest one = 1, sum;
 
 	for (int i = 0; i < 2; i++) {
 		oriel_win *win = open_dynamic(m);
@@ -659,7 +659,7 @@ static void accumulates_at_the_target(struct multi *m)
 		multi_sync(m);
 		CHECK_OK(m, oriel_win_fence(win, 0));
 		for (int n = 0; n < 50; n++)
-			CHECK_OK(m, oriel_accumulate(win, &one, 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, 0,
+			CHECK_OK(m, oriel_accumulate(win, &one, 1, MULTI_REST, ORIEL_SUM, 0,
 			                             (size_t)multi_word(m, ADDRESS + i * m->size) + 17));
 		CHECK_OK(m, oriel_win_fence(win, 0));
 		memcpy(&sum, memory[i] + 17, sizeof(sum));
@@ -718,7 +718,7 @@ static void await_signal(struct multi *m, struct pages *pages, uint32_t signal)
 static void signal_rounds(struct multi *m, struct pages *pages)
 {
 	int right = right_of(m), left = (int)left_of(m);
-	long double one = 1, sum;
+	multi_rest one = 1, sum;
 	int64_t two = 2;
 
 	for (uint64_t round = 1; round <= 20; round++) {
@@ -727,7 +727,7 @@ static void signal_rounds(struct multi *m, struct pages *pages)
 
 			CHECK_OK(m, oriel_put(pages->win, &round, sizeof(round), right, there));
 			CHECK_OK(m, oriel_accumulate(pages->win, &two, 1, ORIEL_INT64, ORIEL_SUM, right, there + 64));
-			CHECK_OK(m, oriel_accumulate(pages->win, &one, 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, right, there + 128));
+			CHECK_OK(m, oriel_accumulate(pages->win, &one, 1, MULTI_REST, ORIEL_SUM, right, there + 128));
 		}
 		CHECK_OK(m, oriel_signal(pages->win, right, 0, 1, round % 2 ? ORIEL_SIGNAL_SET : ORIEL_SIGNAL_ADD));
 		await_signal(m, pages, 0);
@@ -735,7 +735,7 @@ static void signal_rounds(struct multi *m, struct pages *pages)
 			const uint64_t *words = (const uint64_t *)(const void *)pages->memory[i];
 
 			memcpy(&sum, pages->memory[i] + 128, sizeof(sum));
-			CHECK(m, words[0] == round && words[8] == 2 * round && sum == (long double)round);
+			CHECK(m, words[0] == round && words[8] == 2 * round && sum == (multi_rest)round);
 		}
 		CHECK_OK(m, oriel_signal(pages->win, left, 1, 1, ORIEL_SIGNAL_ADD)); /* the right one may go on */
 		await_signal(m, pages, 1);

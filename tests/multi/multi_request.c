@@ -885,7 +885,7 @@ static void pieces_are_there(struct multi *m)
 
 /* Elements of the accumulate family, one type for each of its ways. */
 
-static const enum oriel_type types[] = { ORIEL_INT64, ORIEL_DOUBLE, ORIEL_UINT8, ORIEL_LONG_DOUBLE };
+static const enum oriel_type types[] = { ORIEL_INT64, ORIEL_DOUBLE, ORIEL_UINT8, MULTI_REST };
 #define TYPES (sizeof(types) / sizeof(types[0]))
 
 static void set_element(enum oriel_type type, void *list, size_t i, int value)
@@ -897,7 +897,7 @@ static void set_element(enum oriel_type type, void *list, size_t i, int value)
 	else if (type == ORIEL_UINT8)
 		((uint8_t *)list)[i] = (uint8_t)value;
 	else
-		((long double *)list)[i] = value;
+		((multi_rest *)list)[i] = value;
 }
 
 static int element(enum oriel_type type, const void *list, size_t i)
@@ -908,7 +908,7 @@ static int element(enum oriel_type type, const void *list, size_t i)
 		return (int)((const double *)list)[i];
 	if (type == ORIEL_UINT8)
 		return ((const uint8_t *)list)[i];
-	return (int)((const long double *)list)[i];
+	return (int)((const multi_rest *)list)[i];
 }
 
 /* Replace, add one, read; each buffer is used again once its request is complete. */

@@ -238,7 +238,7 @@ static void mixed_accesses(struct multi *m)
 struct numbers {
 	int64_t words[ELEMENTS];
 	double numbers[ELEMENTS];
-	long double rest[ELEMENTS];
+	multi_rest rest[ELEMENTS];
 };
 
 static void raise_each(struct numbers *all)
@@ -246,7 +246,7 @@ static void raise_each(struct numbers *all)
 	for (int i = 0; i < ELEMENTS; i++) {
 		all->words[i]++;
 		all->numbers[i]++;
-		all->rest[i]++;
+		all->rest[i] += 1;
 	}
 }
 
@@ -264,18 +264,18 @@ static void raise_by_family(struct multi *m, oriel_win *win)
 {
 	static const int64_t words[ELEMENTS] = { 1, 1, 1, 1, 1, 1 };
 	static const double numbers[ELEMENTS] = { 1, 1, 1, 1, 1, 1 };
-	static const long double rest[ELEMENTS] = { 1, 1, 1, 1, 1, 1 };
+	static const multi_rest rest[ELEMENTS] = { 1, 1, 1, 1, 1, 1 };
 
 	CHECK_OK(m, oriel_accumulate(win, words, ELEMENTS, ORIEL_INT64, ORIEL_SUM, 0, offsetof(struct numbers, words)));
 	CHECK_OK(m,
 	         oriel_accumulate(win, numbers, ELEMENTS, ORIEL_DOUBLE, ORIEL_SUM, 0, offsetof(struct numbers, numbers)));
-	CHECK_OK(m, oriel_accumulate(win, rest, ELEMENTS, ORIEL_LONG_DOUBLE, ORIEL_SUM, 0, offsetof(struct numbers, rest)));
+	CHECK_OK(m, oriel_accumulate(win, rest, ELEMENTS, MULTI_REST, ORIEL_SUM, 0, offsetof(struct numbers, rest)));
 }
 
 static bool all_are(const struct numbers *all, int64_t value)
 {
 	for (int i = 0; i < ELEMENTS; i++) {
-		if (all->words[i] != value || all->numbers[i] != (double)value || all->rest[i] != (long double)value)
+		if (all->words[i] != value || all->numbers[i] != (double)value || all->rest[i] != (multi_rest)value)
 			return false;
 	}
 	return true;

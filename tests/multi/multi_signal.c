@@ -187,16 +187,16 @@ static void pieces_are_there(struct multi *m)
 
 static void accumulate_rounds(struct multi *m, struct multi_window *w)
 {
-	long double one = 1, sum = 0;
+	multi_rest one = 1, sum = 0;
 
 	for (int round = 1; round <= 20; round++) {
 		enum oriel_signal_op op = round % 2 ? ORIEL_SIGNAL_SET : ORIEL_SIGNAL_ADD;
 
-		CHECK_OK(m, oriel_accumulate(w->win, &one, 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, next_rank(m), 16));
+		CHECK_OK(m, oriel_accumulate(w->win, &one, 1, MULTI_REST, ORIEL_SUM, next_rank(m), 16));
 		CHECK_OK(m, oriel_signal(w->win, next_rank(m), 0, 1, op));
 		wait_for(m, w, 0);
 		memcpy(&sum, w->base + 16, sizeof(sum));
-		CHECK(m, sum == (long double)round);
+		CHECK(m, sum == (multi_rest)round);
 		CHECK_OK(m, oriel_signal(w->win, rank_before(m), 1, 1, op));
 		wait_for(m, w, 1);
 	}
@@ -237,7 +237,7 @@ static void hold_messages(struct multi *m, struct multi_window *w, uint64_t roun
 {
 	struct am_service *am = &m->job->am;
 	uint64_t value = 0;
-	long double sum;
+	multi_rest sum;
 
 	pthread_mutex_lock(&am->lock); /* as if another thread were applying */
 	multi_raise(m, 2 * w->allocated, round);
@@ -250,15 +250,15 @@ static void hold_messages(struct multi *m, struct multi_window *w, uint64_t roun
 	pthread_mutex_unlock(&am->lock);
 	CHECK(m, wait_for(m, w, 0) == round);
 	memcpy(&sum, w->base + 16, sizeof(sum));
-	CHECK(m, sum == (long double)round);
+	CHECK(m, sum == (multi_rest)round);
 }
 
 static void signal_held_messages(struct multi *m, struct multi_window *w)
 {
-	static const long double one = 1;
+	static const multi_rest one = 1;
 
 	if (m->rank == 1) /* first contact */
-		CHECK_OK(m, oriel_accumulate(w->win, &one, 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, 0, 32));
+		CHECK_OK(m, oriel_accumulate(w->win, &one, 1, MULTI_REST, ORIEL_SUM, 0, 48));
 	CHECK_OK(m, oriel_win_fence(w->win, 0));
 	for (uint64_t round = 1; round <= 6; round++) {
 		if (m->rank == 0) {
@@ -266,7 +266,7 @@ static void signal_held_messages(struct multi *m, struct multi_window *w)
 			continue;
 		}
 		multi_await(m, 2 * w->allocated, round);
-		CHECK_OK(m, oriel_accumulate(w->win, &one, 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, 0, 16));
+		CHECK_OK(m, oriel_accumulate(w->win, &one, 1, MULTI_REST, ORIEL_SUM, 0, 16));
 		multi_raise(m, 2 * w->allocated + 1, round);
 		if (round % 2)
 			CHECK_OK(m, oriel_signal(w->win, 0, 0, 1, ORIEL_SIGNAL_ADD));

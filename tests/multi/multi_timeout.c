@@ -486,7 +486,7 @@ static void stopped_waiter_keeps_its_place(struct multi *m)
 /* E5, A1: the target is to apply an accumulate and does not get on: all of it is applied, once, when it does. */
 static void accumulate_is_applied_once(struct multi *m)
 {
-	long double *ones = multi_alloc((LONG_COUNT + 1) * sizeof(*ones)), *sums;
+	multi_rest *ones = multi_alloc((LONG_COUNT + 1) * sizeof(*ones)), *sums;
 	const size_t end = LONG_COUNT * sizeof(*ones);
 	struct multi_window w;
 	int rc;
@@ -494,19 +494,19 @@ static void accumulate_is_applied_once(struct multi *m)
 	for (int i = 0; i <= LONG_COUNT; i++)
 		ones[i] = 1;
 	open_together(m, &w, end + sizeof(*ones));
-	sums = (long double *)(void *)w.base;
+	sums = (multi_rest *)(void *)w.base;
 	memset(w.base, 0, w.size_bytes);
 	multi_sync(m);
 	if (m->rank == 0) {
 		CHECK_OK(m, oriel_win_lock(w.win, ORIEL_LOCK_SHARED, 1, ORIEL_MODE_NOCHECK));
-		CHECK_OK(m, oriel_accumulate(w.win, ones, 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, 1, 0)); /* first contact */
+		CHECK_OK(m, oriel_accumulate(w.win, ones, 1, MULTI_REST, ORIEL_SUM, 1, 0)); /* first contact */
 		do
 			rc = oriel_win_flush(w.win, 1);
 		while (rc == ORIEL_ERR_TIMEOUT);
 		CHECK_OK(m, rc);
 		kill(multi_pid(m, 1), SIGSTOP);
 		set_limit(m, VAIN_MS);
-		CHECK_OK(m, oriel_accumulate(w.win, ones, LONG_COUNT + 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, 1, 0));
+		CHECK_OK(m, oriel_accumulate(w.win, ones, LONG_COUNT + 1, MULTI_REST, ORIEL_SUM, 1, 0));
 		set_limit(m, LIMIT_MS);
 		kill(multi_pid(m, 1), SIGCONT);
 		do
