@@ -24,8 +24,8 @@ static void note_epochs(const struct oriel_win *win, struct wait *wait)
 }
 
 /*
- * A holder is a writer that is served, a writer that got its ticket at once, or a reader before the
- * writer that is served.
+ * A holder is a writer that is served or got its ticket at once, or a reader before the served
+ * writer.
  */
 bool blocked_is_holder(uint64_t state, uint64_t ticket, uint64_t serving)
 {
@@ -39,7 +39,7 @@ bool blocked_is_holder(uint64_t state, uint64_t ticket, uint64_t serving)
 	}
 }
 
-/* Notes the process that the word names. Only members that map the memory write a process. */
+/* Notes the process in the word; only members that map the memory write it there. */
 static void note_holder(struct wait_why *why, uint64_t state)
 {
 	int32_t process = (int32_t)(state >> 32);
@@ -48,7 +48,7 @@ static void note_holder(struct wait_why *why, uint64_t state)
 		why->holders[why->holder_count++] = process;
 }
 
-/* Notes the holders of a lock whose words are mapped; other holders are not known. */
+/* Notes the holders of a mapped lock; others are not known. */
 static void note_holders(const struct lock *lock, struct wait_why *why)
 {
 	uint64_t serving = flag_load(&lock->header->serving); /* pairs with lock_pass_on */

@@ -2,8 +2,8 @@
 /*
  * blocked.h - why a thread waits on a window, for the board (see/board.h) and the watchdog
  *
- * Called from the checks of a wait. A check whose reason nothing uses (wait_says_why) costs
- * nothing.
+ * The checks of a wait call these functions, which cost nothing when no reason is wanted
+ * (wait_says_why).
  */
 #ifndef ORIEL_BLOCKED_H
 #define ORIEL_BLOCKED_H
@@ -13,7 +13,7 @@
 
 /*
  * Notes why operations to this target, or the end of their epoch, wait; for a lock also the
- * processes that hold it. The caller holds win->lock.
+ * processes that hold it. Under win->lock.
  */
 void blocked_on_target(const struct oriel_win *win, const struct link *link, struct wait *wait);
 
@@ -21,12 +21,12 @@ void blocked_on_target(const struct oriel_win *win, const struct link *link, str
 void blocked_by_target(struct oriel_win *win, const struct link *link, struct wait *wait);
 
 /*
- * Notes another cause, and the open epochs. `peer` is the rank to ask about it, or NULL; `count` is
- * how often this rank has done its part. Takes win->lock.
+ * Notes another cause, and the open epochs. `peer` is the rank to ask, or NULL; `count` is how
+ * often this rank has done its part. Takes win->lock.
  */
 void blocked_by(struct oriel_win *win, struct wait *wait, enum board_cause cause, struct peer *peer, uint64_t count);
 
-/* Returns whether a member with this word holds the lock: as lock_words.c has it, for display. */
+/* Returns whether a member with this word holds the lock, for display. */
 bool blocked_is_holder(uint64_t state, uint64_t ticket, uint64_t serving);
 
 #endif

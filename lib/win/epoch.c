@@ -35,7 +35,7 @@ static void list_locked(struct rank_list *ranks, const struct oriel_win *win)
 			rank_list_add(ranks, win->links.table[i]->rank);
 }
 
-/* The reasons for which a call is refused, in order of precedence. %s: the ranks. */
+/* Why a call is refused, in order of precedence. %s: the ranks. */
 static const struct {
 	unsigned bits;
 	const char *why_not;
@@ -54,7 +54,6 @@ static const struct {
 	{ SYNC_LOCK, "a lock of %s is held; call oriel_win_unlock first", list_locked },
 };
 
-/* Returns the text of an obstacle, with the ranks that cause it. */
 static const char *obstacle_text(const struct oriel_win *win, size_t index, char text[EPOCH_WHY_BYTES])
 {
 	const char *why_not = obstacles[index].why_not, *at = strstr(why_not, "%s");
@@ -128,7 +127,7 @@ static bool reserve_links(struct epoch *epoch, uint32_t count)
 	return true;
 }
 
-/* Makes the links to the members of another group; the epoch keeps them until the group changes. */
+/* The epoch keeps the links until the group changes. */
 static int epoch_prepare(struct oriel_win *win, struct epoch *epoch, const struct oriel_group *group, const char *call)
 {
 	int rc;

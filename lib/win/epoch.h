@@ -2,9 +2,9 @@
 /*
  * epoch.h - which epochs of a window are open, and which call is legal in them
  *
- * win->sync has one bit for each open epoch and each call in progress. The table below alone
- * decides from it what is legal. An access or exposure epoch with an empty group obstructs no call;
- * the next call ends it (P9). win->lock guards all of it.
+ * win->sync has one bit for each open epoch and each call in progress; the table below decides from
+ * it what is legal. An epoch with an empty group obstructs no call: the next call ends it (P9).
+ * win->lock guards all of it.
  */
 #ifndef ORIEL_EPOCH_H
 #define ORIEL_EPOCH_H
@@ -16,31 +16,29 @@ struct epoch;
 struct oriel_group;
 
 enum sync_bit {
-	SYNC_ACCESS = 0x001,          /* start, with members */
-	SYNC_ACCESS_NOBODY = 0x002,   /* start, with an empty group */
+	SYNC_ACCESS = 0x001,          /* with members */
+	SYNC_ACCESS_NOBODY = 0x002,   /* with an empty group */
 	SYNC_COMPLETING = 0x004,      /* a thread is inside complete */
-	SYNC_EXPOSURE = 0x008,        /* post, with members */
-	SYNC_EXPOSURE_NOBODY = 0x010, /* post, with an empty group */
+	SYNC_EXPOSURE = 0x008,        /* with members */
+	SYNC_EXPOSURE_NOBODY = 0x010, /* with an empty group */
 	SYNC_WAITING = 0x020,         /* a thread is inside wait or test */
-	SYNC_FENCE = 0x040,           /* a fence epoch is open: any member may be accessed */
-	SYNC_FENCE_USED = 0x080,      /* operations of this rank since the fence */
-	SYNC_FENCE_BEGUN = 0x100,     /* a fence is in progress, or has timed out and waits to be repeated */
-	SYNC_FENCING = 0x200,         /* a thread is inside fence */
-	SYNC_FREEING = 0x400,         /* a free has begun; it may have timed out half-way */
-	SYNC_LOCK = 0x800,            /* lock epochs are open, or being opened or closed: win->locks.open of them */
-	SYNC_LOCK_ALL = 0x1000,       /* lock_all */
-	SYNC_LOCKING_ALL = 0x2000,    /* a thread is inside lock_all or unlock_all */
+	SYNC_FENCE = 0x040,
+	SYNC_FENCE_USED = 0x080,  /* operations of this rank since the fence */
+	SYNC_FENCE_BEGUN = 0x100, /* a fence is in progress, or has timed out */
+	SYNC_FENCING = 0x200,     /* a thread is inside fence */
+	SYNC_FREEING = 0x400,     /* a free has begun, or has timed out */
+	SYNC_LOCK = 0x800,        /* win->locks.open lock epochs are open, being opened or being closed */
+	SYNC_LOCK_ALL = 0x1000,
+	SYNC_LOCKING_ALL = 0x2000, /* a thread is inside lock_all or unlock_all */
 };
 
-/* The bits that end with an access epoch, with an exposure epoch, and with lock epochs. */
 #define SYNC_ACCESS_ALL (SYNC_ACCESS | SYNC_ACCESS_NOBODY | SYNC_COMPLETING)
 #define SYNC_EXPOSURE_ALL (SYNC_EXPOSURE | SYNC_EXPOSURE_NOBODY | SYNC_WAITING)
 #define SYNC_LOCKS_ALL (SYNC_LOCK | SYNC_LOCK_ALL | SYNC_LOCKING_ALL)
 
-/* Access epochs in which a target has LINK_ACCESS: all but fence epochs. */
+/* Access epochs whose targets have LINK_ACCESS. */
 #define SYNC_NAMING (SYNC_ACCESS | SYNC_LOCK | SYNC_LOCK_ALL)
 
-/* No operation is issued while one of these is set. */
 #define SYNC_NO_OPERATION \
 	(SYNC_ACCESS_NOBODY | SYNC_COMPLETING | SYNC_FENCE_BEGUN | SYNC_FENCING | SYNC_FREEING | SYNC_LOCKING_ALL)
 
@@ -52,7 +50,7 @@ enum sync_call {
 	CALL_FENCE,
 	CALL_OPERATION,
 	CALL_FREE,
-	CALL_FREE_LOST, /* free of a window that has lost a member: it abandons open epochs */
+	CALL_FREE_LOST, /* the window has lost a member: open epochs are abandoned */
 	CALL_FOR_SOMEBODY,
 	CALL_LOCK,
 	CALL_UNLOCK,
@@ -60,9 +58,7 @@ enum sync_call {
 	CALL_UNLOCK_ALL,
 };
 
-/*
- * Bits that a call clears, bits of which none may be set, and bits of which one must be (0: none).
- */
+/* The bits that a call clears, those that refuse it, and those of which it needs one (0: none). */
 struct legality {
 	unsigned ends;
 	unsigned forbids;
@@ -72,8 +68,8 @@ struct legality {
 #define SYNC_FENCE_PENDING (SYNC_FENCE_USED | SYNC_FENCE_BEGUN)
 
 /*
- * A start or post with an empty group begins no epoch that a fence or a free needs to know of.
- * CALL_FOR_SOMEBODY is a second condition, checked only where the group has members.
+ * Fence and free ignore epochs with an empty group: CALL_FOR_SOMEBODY is checked besides only if
+ * the group has members.
  */
 // clang-format off
 static const struct legality legality[] = {
@@ -101,18 +97,18 @@ static const struct legality legality[] = {
 
 #define EPOCH_WHY_BYTES 400
 
-/* Returns why a call is refused. Called only after a refusal, with win->lock held. */
+/* Returns why a call is refused. Under win->lock. */
 const char *epoch_why_not(const struct oriel_win *win, enum sync_call call, char text[EPOCH_WHY_BYTES]);
 
-/* Returns ORIEL_ERR_SYNC with the text of epoch_why_not. `name` is the call's. */
+/* Returns ORIEL_ERR_SYNC with that text for the call `name`. */
 int epoch_refuse(const struct oriel_win *win, enum sync_call call, const char *name);
 
-/* The empty group: of an epoch that was last opened for it, or never opened. */
+/* Stands for no group, or an empty one, in struct epoch. */
 extern const struct oriel_group no_group;
 
 /*
- * Makes the links to the members of `group`, and requests their descriptions. An error leaves the
- * epoch unchanged. ERRORS: ORIEL_ERR_RANK, ORIEL_ERR_MEMORY.
+ * Makes the links to the members, and requests their descriptions. ERRORS: ORIEL_ERR_RANK,
+ * ORIEL_ERR_MEMORY; the epoch is unchanged.
  */
 int epoch_open(struct oriel_win *win, struct epoch *epoch, const struct oriel_group *group, const char *call);
 

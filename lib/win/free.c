@@ -4,16 +4,15 @@
  *
  * DESIGN NOTES
  *
- * In order: wait until all own work requests on the window are complete, flags included; barrier of
- * the group; hide the entry and deregister. After the barrier no member has operations outstanding.
+ * A free waits until its rank's work requests on the window are complete, flags included. After a
+ * barrier no member has operations outstanding, so it hides the entry and deregisters.
  *
  * When a member is lost (dead, or it has freed the window alone), the free still ends. It abandons
- * open epochs, since no rank may be left to end them. It releases locks of living members, since
- * others may wait for them. Ranks that wait for this rank see the hidden entry. Origins inside an
- * epoch that this rank has granted have ORIGINS_MS to end it before the memory is released. Then
- * the survivors make a barrier of their own, as far as they know of the same deaths, and go on
- * after SURVIVORS_MS in any case. The slot is not reused, because a late write would change a later
- * window's flags.
+ * open epochs, and releases locks of living members, since others may wait for them. Ranks that
+ * wait for this rank see the hidden entry. Origins in an epoch that this rank has granted have
+ * ORIGINS_MS to end it before the memory is released. The survivors that know of the same deaths
+ * make a barrier, for at most SURVIVORS_MS. The slot is not reused, because a late write would
+ * change a later window's flags.
  */
 #include <stdlib.h>
 
@@ -34,9 +33,9 @@
 
 #define SURVIVORS_MS 250
 #define ORIGINS_MS 1000
-#define GONE_NS NS_PER_SECOND /* for a message in flight from a member that has freed the window */
+#define GONE_NS NS_PER_SECOND /* for a message in flight from a member that has gone */
 
-/* Returns whether a member is known to be dead or gone: it can no longer end its epochs. */
+/* Returns whether a member is dead or gone, and cannot end its epochs. */
 static bool is_lost(const struct oriel_win *win)
 {
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
@@ -56,10 +55,7 @@ bool window_free_refused(struct oriel_win *win)
 	return hindrances != 0;
 }
 
-/*
- * Abandons open epochs: drops operations, makes the device release the caller's memory, releases
- * locks.
- */
+/* Drops operations, makes the device release the caller's memory, releases locks. */
 static void give_up_epochs(struct oriel_win *win)
 {
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
@@ -70,7 +66,7 @@ static void give_up_epochs(struct oriel_win *win)
 	win->sync &= ~(unsigned)(SYNC_ACCESS_ALL | SYNC_EXPOSURE_ALL | SYNC_FENCE_PENDING | SYNC_LOCKS_ALL);
 }
 
-/* Reserves the free for this thread. The caller holds the lock. */
+/* Reserves the free for this thread. Under win->lock. */
 static int free_begin(struct oriel_win *win)
 {
 	bool lost = is_lost(win);
@@ -97,22 +93,18 @@ static bool link_drained(struct draining *draining, struct link *link)
 		return true;
 	if (state_load(&link->peer->state) != PEER_DEAD) /* pairs with rank_lost */
 		return wire_drive(&link->peer->wire, link->last_number) && link_applied(link);
-	wire_break(&link->peer->wire); /* no late write reaches memory that is released next */
+	wire_break(&link->peer->wire); /* no late write reaches released memory */
 	am_sender_cut(link->peer);
 	draining->dead = link->rank;
 	return true;
 }
 
-/* Returns whether no lookup for the window is in progress. */
 static int no_lookups(void *arg)
 {
 	return __atomic_load_n(&((struct oriel_win *)arg)->lookups, __ATOMIC_ACQUIRE) == 0; /* pairs with lookup_finish */
 }
 
-/*
- * Returns whether all that this rank has sent on the window has ended, and no lookup is in
- * progress.
- */
+/* Returns whether all that was sent has ended, and no lookup is in progress. */
 static int drain_turn(void *arg)
 {
 	struct draining *draining = arg;
@@ -142,8 +134,8 @@ static int drain_watch(void *arg, struct wait *wait)
 }
 
 /*
- * Makes drain wait for post flags too. A device may place a flag twice (places_twice), and the
- * member would take the second for one of the slot's next window.
+ * Makes drain wait for post flags too. If a device placed a flag twice (places_twice), the member
+ * would take it for one of the slot's next window.
  */
 static void await_posted(struct oriel_win *win)
 {
@@ -158,8 +150,7 @@ static void await_posted(struct oriel_win *win)
 }
 
 /*
- * Waits for the window's outstanding work requests, flags included. ERRORS: ORIEL_ERR_PEER,
- * ORIEL_ERR_TIMEOUT.
+ * Waits for the window's work requests, flags included. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT.
  */
 static int drain(struct oriel_win *win)
 {
@@ -176,7 +167,7 @@ static int drain(struct oriel_win *win)
 	return draining.dead == ORIEL_RANK_NONE ? 0 : win_peer_error(win, draining.dead);
 }
 
-/* Returns a group of the members not known dead, or NULL. */
+/* Returns the members not known dead, or NULL. */
 static struct oriel_group *survivors(struct oriel_win *win)
 {
 	int *worlds = malloc((size_t)win->group->size * sizeof(int));
@@ -196,7 +187,7 @@ static struct oriel_group *survivors(struct oriel_win *win)
 	return group;
 }
 
-/* A barrier of the survivors. Its result does not matter: each goes on when the time is over. */
+/* Its result does not matter: each survivor goes on when the time is over. */
 static void survivors_barrier(struct oriel_win *win)
 {
 	struct oriel_group *group = survivors(win);
@@ -255,7 +246,7 @@ static int free_barrier(struct oriel_win *win)
 	return coll_run(&win->free_coll, &wait);
 }
 
-/* Returns whether an origin may still be inside an epoch that was granted to it. */
+/* Returns whether an origin may still be in an epoch that was granted to it. */
 static bool origin_inside(struct oriel_win *win, struct link *link, struct wait *wait)
 {
 	if (!link || flag_load(&link_flags(win, link)->completed) == link->completed_expected)
@@ -264,7 +255,7 @@ static bool origin_inside(struct oriel_win *win, struct link *link, struct wait 
 	return link_watch(win, link, wait);
 }
 
-/* Only origins_watch checks the origins. */
+/* origins_watch alone checks the origins. */
 static int never(void *arg)
 {
 	(void)arg;
@@ -298,7 +289,7 @@ static int lookups_watch(void *arg, struct wait *wait)
 	return 0;
 }
 
-/* Waits for lookups, which use links and window. Each ends by an answer or by the peer's death. */
+/* Waits for lookups. Each ends by an answer or the peer's death. */
 static void wait_for_lookups(struct oriel_win *win)
 {
 	static const struct waiter waiter = { no_lookups, lookups_watch };
@@ -309,7 +300,6 @@ static void wait_for_lookups(struct oriel_win *win)
 	wait_until(&wait, &waiter, win);
 }
 
-/* Leaves a window that has lost a member. */
 static void leave_window(struct oriel_win *win)
 {
 	window_hide(win);
@@ -317,7 +307,7 @@ static void leave_window(struct oriel_win *win)
 	survivors_barrier(win);
 }
 
-/* Drains and makes the barrier. *over: the free is final; otherwise another call can repeat it. */
+/* *over: the free is final; otherwise another call can repeat it. */
 static int free_together(struct oriel_win *win, bool *over)
 {
 	int drain_rc = drain(win);

@@ -96,7 +96,7 @@ static bool is_none(const char *value)
 	return strncmp(value, "none", 4) == 0 && value[4 + strspn(value + 4, BLANKS)] == '\0';
 }
 
-/* Returns the bits of a list of words separated by commas; 0: a word is unknown. */
+/* Returns the bits of a list with commas; 0: a word is unknown. */
 static unsigned ordering_bits(const char *value)
 {
 	unsigned bits = 0, bit;
@@ -188,7 +188,7 @@ static int take_noncontig(struct oriel_win_info *info, const char *key, const ch
 	return take_flag(&info->alloc_shared_noncontig, key, value);
 }
 
-/* The known hints. `later`: the hint can be changed after creation. */
+/* `later`: the hint can be changed after creation. */
 static const struct {
 	const char *key;
 	int (*take)(struct oriel_win_info *info, const char *key, const char *value);

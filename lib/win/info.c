@@ -31,7 +31,7 @@ int oriel_win_query(const oriel_win *win, struct oriel_win_info *info)
 	return 0;
 }
 
-/* Returns 0 if all members accept their lists; else none does (I2). */
+/* Returns 0 if all members accept their lists (I2). */
 static int hints_together(struct oriel_win *win, int vote)
 {
 	struct coll coll;

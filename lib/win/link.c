@@ -17,7 +17,7 @@
 #include "win/remote_regions.h"
 #include "win/win.h"
 
-/* Keeps the table at most seven eighths full: little memory, short searches. */
+/* Keeps the table at most seven eighths full. */
 static bool grow_table(struct oriel_win *win)
 {
 	struct link **old = win->links.table;
@@ -65,7 +65,7 @@ int link_get(struct oriel_win *win, int rank, struct link **link)
 	return 0;
 }
 
-/* Notes where the member's fence words are, if a fence writes to it. */
+/* Notes where the member's fence words are, if a fence of this rank writes to it. */
 static void learn_partner(struct oriel_win *win, const struct link *link, struct remote words)
 {
 	for (int round = 0; round < win->fence.barrier.rounds; round++) {
@@ -82,8 +82,7 @@ static enum link_words words_of(const struct dir_entry *entry)
 }
 
 /*
- * Returns whether another device changes the words than the one that puts use, or at another
- * address.
+ * Returns whether the words are changed by another device than that of puts, or at another address.
  */
 static bool words_are_apart(const struct link *link, const struct dir_entry *entry)
 {
@@ -105,9 +104,7 @@ static bool learn_rest(struct link *link, const struct dir_entry *entry)
 	return !dynamic || remote_regions_begin(link, (struct remote){ entry->base, entry->rkey });
 }
 
-/*
- * Publishes the description to the window, and sends the post that was queued meanwhile (P6, P11).
- */
+/* Publishes the description, and sends the post that was queued meanwhile (P6, P11). */
 static void described(const struct lookup_customer *customer, const struct dir_entry *entry, uint32_t slot)
 {
 	struct link *link = customer->link;
@@ -130,7 +127,7 @@ static void described(const struct lookup_customer *customer, const struct dir_e
 		return;
 	}
 	if (peer->direct.self && !link_remote_regions(link))
-		link_map(link); /* memory of this rank: no other route */
+		link_map(link); /* memory of this rank has no other route */
 	learn_partner(customer->window, link, (struct remote){ entry->control_addr, entry->control_rkey });
 	pthread_mutex_lock(&peer->lock);
 	link_ready(link);
@@ -178,14 +175,11 @@ static void checked(const struct lookup_customer *customer, const struct dir_ent
 	if (entry)
 		return;
 	link_gone(link);
-	full_fence(); /* pairs with that in look_again: it sees the link gone, or leaves the news */
+	full_fence(); /* pairs with that in look_again, which sees the link gone, or leaves the news */
 	counter_store(&win->losses_seen, UINT64_MAX); /* pairs with win_has_news */
 }
 
-/*
- * Asks the service thread whether the member still has the window. Without memory, a later check
- * asks.
- */
+/* Asks the service thread whether the member still has the window. */
 static void check(struct oriel_win *win, struct link *link)
 {
 	struct lookup_customer customer = { .done = checked, .window = win, .link = link, .pending = &win->lookups };
@@ -230,7 +224,7 @@ int link_let_go(struct link *link)
 		am_sender_cut(link->peer);
 		return ORIEL_ERR_PEER;
 	}
-	/* The member lives and has left the window: its device answers requests. */
+	/* The member lives and has left the window: its device answers. */
 	if ((link->marks & LINK_TOUCHED) && !wire_drive(wire, link->last_number))
 		return 0;
 	return link_applied(link) ? ORIEL_ERR_PEER : 0;
@@ -274,10 +268,7 @@ int link_send_posted(struct link *link)
 	return link_write_flag(link, offsetof(struct flag_pair, posted), link->posted_sent - 1, link->posted_sent, &unused);
 }
 
-/*
- * Leaves the flag to the service thread, unless the link has just become ready. Returns whether it
- * does.
- */
+/* Leaves the flag to the service thread; false: the link has just become ready. */
 static bool queue_post(struct link *link)
 {
 	bool queued;
@@ -356,8 +347,6 @@ void links_free(struct oriel_win *win)
 	win->links.count = 0;
 	win->links.capacity = 0;
 }
-
-/* Waiting for one link, without win->lock. */
 
 static int described_step(void *arg)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* link_ext.c - rarely used fields of a link, and the count of the links' memory; see link.h. */
+/* link_ext.c - rarely used fields of a link, and the count of links; see link.h. */
 #include <stdlib.h>
 
 #include "job/job.h"

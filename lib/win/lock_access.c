@@ -8,9 +8,9 @@
 #include "base/util.h"
 #include "job/job.h"
 
-#define READ_BYTES 4096 /* of a segment, in one request */
+#define READ_BYTES 4096 /* in one request */
 
-/* Adds a segment. If the header is mapped and the segment is not, work requests do everything. */
+/* Adds a segment. If it is not mapped, work requests do everything. */
 static int add_part(struct link *link, struct lock *lock, struct remote there, size_t members_offset)
 {
 	struct remote members = { there.addr + members_offset, there.rkey };
@@ -68,7 +68,7 @@ int lock_find_part(struct link *link, struct lock *lock)
 	if (more.check == 0 || lock->part_count == LOCK_SEGMENTS_MAX)
 		return 0;
 	if (more.check != lock_more_check(&more))
-		return 1; /* torn, or being written: read again */
+		return 1; /* torn, or being written */
 	return add_part(link, lock, there, offsetof(struct lock_segment, member)) ? ORIEL_ERR_MEMORY : 1;
 }
 
@@ -116,11 +116,11 @@ int lock_start_reading(struct link *link, struct lock *lock, bool members)
 		read_piece(link, lock, &lock->image, lock->control, members ? sizeof(lock->image) : sizeof(lock->image.header));
 	for (uint32_t i = 1; rc == 0 && members && i < lock->part_count; i++)
 		rc = read_piece(link, lock, lock->part[i].read, lock->part[i].there, lock_segment_bytes(i));
-	link->last_number = lock->number; /* a free of the window waits for it: it writes into the lock's entry */
+	link->last_number = lock->number; /* a free of the window waits: the reading goes into the lock's entry */
 	return rc ? ORIEL_ERR_PEER : 0;
 }
 
-/* Pairs with lock_pass_on: a reader that sees a ticket served sees the earlier holder's stores. */
+/* Pairs with lock_pass_on: a reader of the ticket sees the earlier holder's stores. */
 static void load_header(struct lock *lock)
 {
 	struct lock_header *to = &lock->image.header;

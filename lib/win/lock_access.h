@@ -2,9 +2,8 @@
 /*
  * lock_access.h - finding, reading and writing the words of a member's lock
  *
- * By loads and stores where the words are mapped, else by work requests on the member's connection;
- * lock_words.c has the protocol. The caller of each function holds win->lock. Errors are
- * ORIEL_ERR_PEER or ORIEL_ERR_MEMORY.
+ * Mapped words are loaded and stored, others reached by work requests. The caller of each function
+ * holds win->lock. Errors are ORIEL_ERR_PEER or ORIEL_ERR_MEMORY.
  */
 #ifndef ORIEL_LOCK_ACCESS_H
 #define ORIEL_LOCK_ACCESS_H
@@ -18,17 +17,17 @@
 #include "win/win.h"
 
 #define LOCK_DRAIN_NS (4 * NS_PER_MS) /* how long a writer waits for holders while a reader is LOCK_PRESSED */
-#define LOCK_PRESSED 0x200u           /* beside WAIT: the reader has other locks, for which others may wait */
+#define LOCK_PRESSED 0x200u           /* beside WAIT: the reader has other locks */
 
 enum lock_phase {
 	PHASE_NEW,      /* it is not known where the words lie */
 	PHASE_LEARNING, /* a lookup for them is in progress */
-	PHASE_FINDING,  /* reading segments up to the one with our word */
-	PHASE_IDLE,     /* no word of ours is set; earlier phases write nothing */
+	PHASE_FINDING,  /* reading segments up to that of our word */
+	PHASE_IDLE,     /* no word of ours is set, nor in earlier phases */
 	PHASE_ASKED,    /* shared: the first reading is outstanding */
 	PHASE_BEHIND,   /* shared: WAIT for the writer `ticket` */
-	PHASE_CARD,     /* exclusive: connecting to the card that draws all tickets */
-	PHASE_DRAWING,  /* exclusive: that card's fetch-and-add is outstanding */
+	PHASE_CARD,     /* exclusive: connecting to the card that draws tickets */
+	PHASE_DRAWING,  /* exclusive: its fetch-and-add is outstanding */
 	PHASE_DRAWN,    /* exclusive: fetch-and-add and first reading are outstanding */
 	PHASE_QUEUED,   /* exclusive: TICKET has been written */
 	PHASE_HELD,
@@ -38,46 +37,45 @@ enum lock_phase {
 struct lock_part {
 	struct remote there;
 	struct lock_member *here;  /* mapped, or NULL */
-	struct lock_segment *read; /* the last reading of it; NULL for the first, which comes with the header */
+	struct lock_segment *read; /* its last reading; NULL for the first segment, which comes with the header */
 };
 
-/* The lock of one member as this rank sees it; win->lock guards it. */
 struct lock {
 	enum lock_phase phase;
 	uint32_t known; /* control and flags are set; state_load */
 	struct remote control;
 	uint32_t flags;
 	uint32_t atomic_rkey;
-	struct peer *card;          /* whose device draws tickets: link's peer or its atomics peer; NULL: the processor */
-	struct lock_header *header; /* mapped, or NULL: by work requests */
-	struct lock_member *word;   /* ours, mapped */
+	struct peer *card; /* whose device draws tickets: link's peer or its atomics peer; NULL: the processor draws */
+	struct lock_header *header; /* NULL: work requests are used */
+	struct lock_member *word;   /* ours, if mapped */
 	struct remote word_there;
 	uint32_t part_count;
 	struct lock_part part[LOCK_SEGMENTS_MAX];
-	struct lock_words image; /* the last reading */
-	uint64_t fetched;        /* receives the ticket */
-	uint64_t ticket;         /* ours, or that of the writer we wait for */
-	uint64_t number;         /* last request of an outstanding reading; 0: none */
-	uint64_t confirm;        /* a low next, to be read a second time; 0: none */
-	uint64_t orphaned;       /* at the grant */
+	struct lock_words image;
+	uint64_t fetched;
+	uint64_t ticket;   /* ours, or that of the writer before us */
+	uint64_t number;   /* of the outstanding reading; 0: none */
+	uint64_t confirm;  /* a low `next` to be read again; 0: none */
+	uint64_t orphaned; /* at the grant */
 	uint64_t serving_seen;
-	uint64_t serving_ns;     /* when it last changed */
-	uint64_t hold_ns;        /* estimate of one hold */
-	uint64_t read_ns;        /* the next reading is not before */
-	uint64_t mapper;         /* for lock_state_word */
-	int error;               /* why no ticket can be drawn, or 0 */
-	uint64_t drain_ns;       /* since when our ticket is served and we wait for holders; 0: not yet */
-	uint64_t drain_limit_ns; /* its limit, while other readers are pressed */
-	uint64_t given_up_ns;    /* when a call timed out on the lock; 0: none did */
-	uint32_t gone;           /* words of dead readers at the reading before */
-	uint32_t place;          /* of our word among the members */
+	uint64_t serving_ns; /* when it last changed */
+	uint64_t hold_ns;    /* estimate of one hold */
+	uint64_t read_ns;    /* earliest time of the next reading */
+	uint64_t mapper;     /* the upper half of our word */
+	int error;           /* why no ticket can be drawn, or 0 */
+	uint64_t drain_ns;   /* since when our served ticket waits for holders; 0: not yet */
+	uint64_t drain_limit_ns;
+	uint64_t given_up_ns; /* when a call timed out; 0: none did */
+	uint32_t gone;        /* words of dead readers in the last reading */
+	uint32_t place;       /* index of our word */
 	bool exclusive;
-	bool placed_twice; /* a device may place words twice (lock_words.c) */
+	bool placed_twice; /* see lock_words.c */
 	bool ticket_shown; /* TICKET has been written */
 	bool pressed;      /* this rank has other locks of the window */
 };
 
-/* Returns what this rank knows of the member's lock, or NULL. */
+/* Returns NULL before the first lock. */
 static inline struct lock *lock_of(const struct oriel_win *win, const struct link *link)
 {
 	const struct link_ext *ext = link_ext(link);
@@ -85,36 +83,26 @@ static inline struct lock *lock_of(const struct oriel_win *win, const struct lin
 	return ext && ext->lock ? win->locks.list[ext->lock - 1] : NULL;
 }
 
-/* Finding. */
-
-/* Notes where the first words lie, as the directory says. */
+/* Notes where the first words lie. */
 int lock_take_control(struct link *link, struct lock *lock);
 
-/*
- * Returns 1 if there is a segment not known before: it is known now, or must be read again; else 0.
- */
+/* Returns 1 if there is a new segment: it is known now, or must be read again; else 0. */
 int lock_find_part(struct link *link, struct lock *lock);
 
 /* Finds our own word; false: its segment is not known yet. */
 bool lock_find_word(struct link *link, struct lock *lock);
 
-/* Reading. */
-
 /* Starts to read the header, for a writer the members too; posts the batch. */
 int lock_start_reading(struct link *link, struct lock *lock, bool members);
 
-/* Returns whether the reading is complete. */
 bool lock_reading_done(struct link *link, struct lock *lock);
 
-/* Returns the members of a segment: mapped, or as last read. */
+/* Returns the members of a segment, mapped or as last read. */
 const struct lock_member *lock_part_members(const struct lock *lock, uint32_t i);
 
-/* Writing. */
-
 /*
- * Returns whether the word must be visible before next or serving is read, so that one of reader
- * and writer sees the other. After INTENT a fence follows: the change of next, or one in
- * lock_draw_mapped and draw_by_card. A rank that leaves reads nothing.
+ * Returns whether the word must be visible before next or serving is read. After INTENT a fence
+ * follows: the change of next, or one in draw_by_card. After ABSENT the rank reads nothing.
  */
 static inline bool lock_must_be_seen(enum lock_state state)
 {
@@ -127,7 +115,7 @@ static inline uint64_t lock_state_word(const struct lock *lock, enum lock_state 
 }
 
 /*
- * Stores our own word, mapped. Its upper half names the process, which may store until it has ended
+ * Stores our word. Its upper half names the process, which may store until it has ended
  * (lock_repair.c). Pairs with the flag_load of any_other at a writer.
  */
 static inline void lock_store_state(struct lock *lock, enum lock_state state)
@@ -137,12 +125,11 @@ static inline void lock_store_state(struct lock *lock, enum lock_state state)
 		full_fence();
 }
 
-/* Orders the words written before ahead of the next ones. */
+/* Orders earlier words before later ones. */
 int lock_keep_order(struct link *link);
 
 int lock_write_there(struct link *link, const void *words, size_t size_bytes, struct remote to);
 
-/* Writes our own word. */
 int lock_write_state(struct link *link, struct lock *lock, enum lock_state state);
 
 /* Writes ticket, then state, so that no state refers to an older ticket. */

@@ -3,8 +3,8 @@
  * lock_given_up.c - locks whose epoch ends without unlock: the call timed out, or the window is
  * freed after a death
  *
- * A drawn ticket cannot leave the member's queue. The service thread continues the steps, and
- * releases the lock once it is granted. Another call may take it over before.
+ * A drawn ticket cannot be returned. The service thread continues the steps and releases the lock
+ * once it is granted, unless another call takes it over before.
  */
 #include "base/order.h"
 #include "job/service_queue.h"
@@ -13,11 +13,11 @@
 #include "win/lock_access.h"
 #include "win/lock_words.h"
 
-#define GIVEN_UP_NS (100 * NS_PER_MS) /* for a call to take over a lock that was granted meanwhile */
+#define GIVEN_UP_NS (100 * NS_PER_MS) /* in which a call can take over a granted lock */
 
 static void hand_given_up(struct oriel_win *win);
 
-/* Makes one step; returns whether the lock is done with. Releases it once it is granted. */
+/* Makes one step; releases a granted lock. Returns whether the lock is done with. */
 static bool given_up_step(struct oriel_win *win, struct link *link, struct lock *lock)
 {
 	uint16_t marks = link->marks;
@@ -34,7 +34,7 @@ static bool given_up_step(struct oriel_win *win, struct link *link, struct lock 
 	return lock->given_up_ns == 0;
 }
 
-/* Runs on the service thread. A lock that a call has taken over again is that call's. */
+/* Skips locks that a call has taken over. */
 static void pass_given_up(void *arg)
 {
 	struct oriel_win *win = arg;

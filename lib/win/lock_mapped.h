@@ -1,10 +1,10 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+// SPDX-License-Identifier: BSD-2-Clause
 /*
  * lock_mapped.h - the lock of a member whose words are mapped, by loads and stores
  *
- * The usual case is a free lock. It takes few loads and no function call, so the fast paths of lock
- * and unlock save no registers. lock_words.c explains why the lock excludes, and handles
- * contention. The caller of each function holds win->lock.
+ * A free lock takes few loads and no function call, so the fast paths of lock and unlock save no
+ * registers. lock_words.c explains the protocol, and handles contention. The caller of each
+ * function holds win->lock.
  */
 #ifndef ORIEL_LOCK_MAPPED_H
 #define ORIEL_LOCK_MAPPED_H
@@ -13,9 +13,9 @@
 #include "win/epoch.h"
 #include "win/lock_access.h"
 
-#define SHORT_HOLD_LOOKS 64 /* polls of a lock whose holder is about to leave: some microseconds at most */
+#define SHORT_HOLD_LOOKS 64 /* polls for a holder that is about to leave, some microseconds */
 
-/* Returns whether the words say `serving`. Pairs with lock_pass_on. */
+/* Returns whether `serving` is served. Pairs with lock_pass_on. */
 static inline bool lock_serves(const struct lock_header *header, uint64_t serving)
 {
 	return flag_load(&header->serving) == serving && flag_load(&header->serving_complement) == ~serving;
@@ -28,8 +28,8 @@ static inline void lock_grant(struct lock *lock)
 }
 
 /*
- * Grants without another reading. The counts are read after the words that grant: an earlier
- * holder's death was counted before.
+ * Grants without another reading. The counts are read after the words that grant: a death is
+ * counted first.
  */
 static inline bool lock_grant_mapped(struct lock *lock)
 {
@@ -39,7 +39,7 @@ static inline bool lock_grant_mapped(struct lock *lock)
 	return true;
 }
 
-/* Returns whether a shared lock is held at once: there is no writer. */
+/* Returns whether a shared lock is held: there is no writer. */
 static inline bool lock_ask_mapped(struct lock *lock)
 {
 	return lock_serves(lock->header, flag_load(&lock->header->next)) && lock_grant_mapped(lock);
@@ -71,7 +71,7 @@ static inline bool lock_turn_comes(const struct lock_header *header, uint64_t ti
 	return false;
 }
 
-/* Draws a ticket, after INTENT; returns whether the lock is held at once. */
+/* Draws a ticket, after INTENT; returns whether the lock is held. */
 static inline bool lock_draw_mapped(struct lock *lock)
 {
 	lock->fetched = lock->ticket = ticket_draw(&lock->header->next); /* pairs with load_header */
@@ -85,13 +85,11 @@ static inline void lock_pass_on(struct lock *lock)
 	flag_store(&lock->header->serving, lock->ticket + 1);
 }
 
-/* Notes whether this rank has other locks of the window. */
 static inline void lock_note_pressed(const struct oriel_win *win, struct lock *lock)
 {
 	lock->pressed = (win->sync & SYNC_LOCK_ALL) || win->locks.open > 1;
 }
 
-/* Resets what the last call left. */
 static inline void lock_begin(struct lock *lock, bool exclusive)
 {
 	lock->exclusive = exclusive;
@@ -101,8 +99,8 @@ static inline void lock_begin(struct lock *lock, bool exclusive)
 }
 
 /*
- * Makes the first step towards a known lock whose tickets no card draws. Returns whether it is
- * held; false: it is requested, and lock_step continues.
+ * Makes the first step towards a known lock whose tickets no card draws. False: lock_step
+ * continues.
  */
 static inline bool lock_take_mapped(struct lock *lock, bool exclusive)
 {
@@ -118,10 +116,7 @@ static inline bool lock_take_mapped(struct lock *lock, bool exclusive)
 	return lock_ask_mapped(lock);
 }
 
-/*
- * Returns the lock of a living member that this rank can request at once, since it is known and
- * mapped; or NULL.
- */
+/* Returns the lock of a living member, if it is known, mapped and unused here; or NULL. */
 static inline struct lock *lock_idle(const struct oriel_win *win, const struct link *link)
 {
 	struct lock *lock;
@@ -132,10 +127,7 @@ static inline struct lock *lock_idle(const struct oriel_win *win, const struct l
 	return lock && lock->phase == PHASE_IDLE && lock->header && !(lock->flags & DIR_NEXT_BY_DEVICE) ? lock : NULL;
 }
 
-/*
- * Makes a living member a target of lock_all; returns whether its lock is held. False: link_grant
- * continues.
- */
+/* Makes a living member a target of lock_all. False: link_grant continues. */
 static inline bool lock_enter_all_mapped(struct oriel_win *win, struct link *link)
 {
 	struct lock *lock = lock_idle(win, link);
@@ -151,8 +143,8 @@ static inline bool lock_enter_all_mapped(struct oriel_win *win, struct link *lin
 }
 
 /*
- * Returns the lock that this rank holds at a living member, if no operation is outstanding or
- * deferred for it; else NULL.
+ * Returns the lock that this rank holds at a living member to which no operation is outstanding or
+ * deferred; or NULL.
  */
 static inline struct lock *lock_held(const struct oriel_win *win, const struct link *link)
 {
@@ -167,14 +159,14 @@ static inline struct lock *lock_held(const struct oriel_win *win, const struct l
 	return lock && lock->header ? lock : NULL;
 }
 
-/* Ends the report of deaths that this holder has received. */
+/* Marks the deaths before our grant as reported. */
 static inline void lock_store_repaired(struct lock *lock)
 {
 	if (lock->orphaned != lock->image.header.repaired)
 		flag_store(&lock->header->repaired, lock->orphaned); /* pairs with load_header */
 }
 
-/* Releases the lock. The stores are not ordered behind outstanding requests. */
+/* Releases the lock, not ordered behind outstanding requests. */
 static inline void lock_release_mapped(struct lock *lock)
 {
 	if (lock->exclusive) {

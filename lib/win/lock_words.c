@@ -18,38 +18,33 @@
  *
  * Exclusion. Tickets are unique, and only its owner advances serving, by one: writers exclude each
  * other. A reader places ASK before it reads next; a writer changes next before it reads the
- * members: one of them sees the other. A reader that sees the writer s waits for s only, and the
- * writer s + 1 counts it as a holder. With work requests the order is that of one queue pair, WRITE
- * before READ and fetch-and-add before READ. Where the words are mapped, a full fence orders the
- * store before the loads, also for a rank's own window. tests/models/lock_model.py tries all
- * orders.
+ * members: one of them sees the other. A reader waits only for the writer s that it sees; the
+ * writer s + 1 counts it as a holder. One queue pair orders WRITE before READ and fetch-and-add
+ * before READ. A full fence orders stores to mapped words before the loads.
+ * tests/models/lock_model.py tries all orders.
  *
- * Deadlock. Ranks with several locks of a window (lock_all) could wait in a circle: A holds the
- * lock of A and waits at B behind a writer that waits for B to leave, while B waits at A in the
- * same way. So a reader with other locks sets LOCK_PRESSED beside its WAIT. A writer that has
- * waited for holders for LOCK_DRAIN_NS while such a reader waits for it passes its turn on, as if
- * it had held the lock, and draws another ticket. It then waits twice as long, so that long holds
- * delay it for a bounded time.
+ * Deadlock. Ranks with several locks could wait in a circle: A holds A's lock and waits at B behind
+ * a writer that waits for B, and B likewise at A. So a reader with other locks sets LOCK_PRESSED
+ * beside WAIT. A writer that has waited for holders for LOCK_DRAIN_NS while such a reader waits for
+ * it passes its turn on and draws another ticket. It doubles its limit each time, so that long
+ * holds do not starve it.
  *
- * Torn readings. serving has its complement. A torn `next` is too low only if a carry falls between
- * the bytes that were read before and after it, and then its lowest byte is small. Such a value
- * (LOCK_LOW_TICKETS) counts when a second reading agrees. Of a state only the lowest byte counts.
- * The table of members can grow: each segment says whether there is another, and a member writes
- * its word only after its segment is linked. The count of orphans can be older than the members:
- * readers that died leave GONE, and one more GONE makes the writer read the header again.
+ * Torn readings. serving has its complement. A torn `next` is too low only after a carry into a
+ * byte that was read too early; its lowest byte is small then. Such a value (LOCK_LOW_TICKETS)
+ * counts when a second reading agrees. Of a state only the lowest byte counts. The table of members
+ * can grow: each segment says whether there is another, and a member writes its word only after its
+ * segment is linked. The count of orphans can be older than the members: one more GONE, which dead
+ * readers leave, makes the writer read the header again.
  *
- * A device may place a word twice (places_twice). If the served rank has passed the lock on in
- * between, the second placement would set serving back for good. So on such a device the next rank
- * waits before it enters, and the target waits before it passes a dead rank's ticket on, until the
- * earlier holder has placed ABSENT behind serving. That holder is a rank at TICKET with an earlier
- * ticket; one that holds the lock at INTENT announces that it leaves (LOCK_LEAVES) before it places
- * serving. An examined word of a dead rank loses the mark, and no write follows.
+ * Words placed twice (places_twice). A second placement of serving after the next hand-over would
+ * set it back for good. On such a device the next rank enters, and the target passes a dead rank's
+ * ticket on, only after the earlier holder has placed ABSENT behind serving. That holder is at
+ * TICKET with an earlier ticket; one that holds the lock at INTENT sets LOCK_LEAVES before it
+ * places serving. The target's repair clears the mark of a dead rank.
  *
- * Polling. A waiting rank reads at intervals: after half the time that the holders before it need,
- * estimated from recent holds and from the present one; the first in the queue reads without pause.
- * So each reads a few times, however many wait. To wait the whole of that time would be too long:
- * the polls would set the pace of the hand-over, and the estimate would take that pace for the
- * length of holds.
+ * Polling. A waiting rank reads after half the time that the holders before it need, estimated from
+ * recent holds and the present one; the first in the queue reads without pause. So each reads a few
+ * times, however many wait. After the whole time, the polls would set the pace of the hand-over.
  */
 #include "win/lock_words.h"
 
@@ -67,7 +62,7 @@
 #include "win/lock_mapped.h"
 
 #define LOCK_LOW_TICKETS 16          /* lowest bytes of next that are read twice */
-#define PAUSE_MAX_NS (2 * NS_PER_MS) /* between two readings */
+#define PAUSE_MAX_NS (2 * NS_PER_MS) /* between readings */
 #define DRAIN_MOST_NS (60 * NS_PER_SECOND)
 
 bool lock_is_mapped(const struct oriel_win *win, const struct link *link)
@@ -113,8 +108,6 @@ void locks_free(struct oriel_win *win)
 	win->locks.count = win->locks.capacity = 0;
 }
 
-/* First contact: where the words lie. */
-
 static void learned(const struct lookup_customer *customer, const struct dir_entry *entry, uint32_t slot)
 {
 	struct lock *lock = customer->link;
@@ -139,8 +132,6 @@ static int learn(struct oriel_win *win, struct link *link, struct lock *lock)
 	return ORIEL_ERR_MEMORY;
 }
 
-/* Evaluating a reading. */
-
 static bool is_whole(const struct lock_header *header)
 {
 	return header->serving == ~header->serving_complement;
@@ -159,8 +150,8 @@ static void note_serving(struct lock *lock, uint64_t now)
 }
 
 /*
- * Sets the time of the next reading, `halves` half holds before this rank's turn. A hold that is
- * longer than the recent ones counts as half over.
+ * Sets the time of the next reading, `halves` half holds before this rank's turn. A hold longer
+ * than the recent ones counts as half over.
  */
 static void plan_reading(struct lock *lock, uint64_t halves)
 {
@@ -177,7 +168,7 @@ static bool reading_due(const struct lock *lock)
 	return lock->number || lock->read_ns == 0 || now_ns() >= lock->read_ns;
 }
 
-/* Tests of another member's word against our ticket, which is served. */
+/* Tests another member's word against our ticket, which is served. */
 typedef bool member_test(const struct lock *lock, uint64_t state, uint64_t ticket);
 
 static bool may_still_write(const struct lock *lock, uint64_t state, uint64_t ticket)
@@ -192,7 +183,6 @@ static bool stands_in_the_way(const struct lock *lock, uint64_t state, uint64_t 
 	return low == LOCK_ASK || (low == LOCK_WAIT && ticket != lock->ticket) || may_still_write(lock, state, ticket);
 }
 
-/* Returns whether a reader with other locks waits for our ticket. */
 static bool is_pressed(const struct lock *lock, uint64_t state, uint64_t ticket)
 {
 	return (state & LOCK_PRESSED) && ticket == lock->ticket;
@@ -208,7 +198,7 @@ static bool any_other(const struct lock *lock, member_test *test, uint32_t *gone
 
 		for (uint32_t k = 0; k < lock_segment_members(i); k++, place++) {
 			uint64_t state =
-				flag_load(&members[k].state); /* pairs with lock_store_state; the ticket was placed before it */
+				flag_load(&members[k].state); /* pairs with lock_store_state; the ticket was placed before */
 
 			if ((state & 0xff) && place != lock->place && test(lock, state, flag_load(&members[k].ticket)))
 				return true;
@@ -219,8 +209,8 @@ static bool any_other(const struct lock *lock, member_test *test, uint32_t *gone
 }
 
 /*
- * Returns whether all others are out: 1, 0, or ORIEL_ERR_MEMORY. Holders that died were counted
- * before their words changed, but the header is read before the members: it is read again.
+ * Returns whether all others are out: 1, 0, or ORIEL_ERR_MEMORY. The header is older than the
+ * members: a new GONE makes the next step read it again.
  */
 static int others_are_out(struct link *link, struct lock *lock)
 {
@@ -228,7 +218,7 @@ static int others_are_out(struct link *link, struct lock *lock)
 	uint32_t gone = 0;
 
 	if (more)
-		return more < 0 ? more : 0; /* another segment to read */
+		return more < 0 ? more : 0; /* a segment to read */
 	if (any_other(lock, stands_in_the_way, &gone))
 		return 0;
 	if (gone <= lock->gone)
@@ -272,7 +262,7 @@ static int stay_behind(struct link *link, struct lock *lock)
 	return behind_step(link, lock);
 }
 
-/* Starts another reading. Loads complete at once, so the next step evaluates it. */
+/* Starts another reading. Mapped words need none: the next step loads them. */
 static int ask_again(struct link *link, struct lock *lock)
 {
 	return lock_start_reading(link, lock, false) ? ORIEL_ERR_PEER : 0;
@@ -304,7 +294,6 @@ static int ask(struct link *link, struct lock *lock)
 	return lock_start_reading(link, lock, false) ? ORIEL_ERR_PEER : asked_step(link, lock);
 }
 
-/* Serves the next ticket. */
 static int send_serving(struct link *link, struct lock *lock)
 {
 	uint64_t words[2] = { lock->ticket + 1, ~(lock->ticket + 1) };
@@ -317,10 +306,7 @@ static int send_serving(struct link *link, struct lock *lock)
 
 static int draw(struct link *link, struct lock *lock);
 
-/*
- * Passes the turn on without having held the lock: ranks that wait for our ticket enter, and we
- * draw another.
- */
+/* Passes the turn on without having held the lock, and draws another ticket. */
 static int give_turn_away(struct link *link, struct lock *lock)
 {
 	if (send_serving(link, lock) || (!lock->header && lock_keep_order(link)) ||
@@ -332,7 +318,7 @@ static int give_turn_away(struct link *link, struct lock *lock)
 	return draw(link, lock);
 }
 
-/* Our ticket is served; waits for the holders. */
+/* Waits for the holders: our ticket is served. */
 static int drain_step(struct link *link, struct lock *lock)
 {
 	uint64_t now = now_ns();
@@ -346,7 +332,7 @@ static int drain_step(struct link *link, struct lock *lock)
 	return give_turn_away(link, lock);
 }
 
-/* Evaluates a reading of all: whether it is our turn, and the others are out. */
+/* Evaluates a reading. */
 static int turn_step(struct link *link, struct lock *lock)
 {
 	const struct lock_header *header = &lock->image.header;
@@ -359,7 +345,7 @@ static int turn_step(struct link *link, struct lock *lock)
 		return 0;
 	}
 	if (lock->serving_ns)
-		note_serving(lock, now_ns()); /* a late poll of ours must not raise the estimate of holds */
+		note_serving(lock, now_ns()); /* a late poll must not raise the estimate */
 	lock->read_ns = 0;
 	rc = others_are_out(link, lock);
 	if (rc)
@@ -407,7 +393,7 @@ static int read_drawn(struct link *link, struct lock *lock)
 	return lock_start_reading(link, lock, true) ? ORIEL_ERR_PEER : drawn_step(link, lock);
 }
 
-/* Draws on the connection to the words: fetch-and-add and reading leave in one list. */
+/* Draws on the connection to the words, in one list with the reading. */
 static int draw_at_once(struct link *link, struct lock *lock)
 {
 	if (lock->header)
@@ -427,10 +413,7 @@ static int drawing_step(struct link *link, struct lock *lock)
 	return read_drawn(link, lock);
 }
 
-/*
- * Draws on another connection: requests on this one complete before, and the ticket comes before
- * the reading.
- */
+/* Draws on another connection: after requests on this one, and before the reading. */
 static int draw_by_card(struct link *link, struct lock *lock)
 {
 	if (lock->header)
@@ -473,7 +456,6 @@ static int card_step(struct link *link, struct lock *lock)
 	return draw(link, lock);
 }
 
-/* Returns whether tickets can be drawn at once. */
 static bool can_draw(const struct link *link, const struct lock *lock)
 {
 	if (lock->flags & DIR_NEXT_BY_DEVICE)
@@ -492,7 +474,6 @@ static int begin(struct link *link, struct lock *lock)
 	return card_step(link, lock);
 }
 
-/* Reads the chain of segments up to the one with our word. */
 static int finding_step(struct link *link, struct lock *lock)
 {
 	if (lock_find_word(link, lock))
@@ -562,7 +543,7 @@ int lock_step(struct oriel_win *win, struct link *link)
 	}
 	lock->error = rc < 0 && lock->phase == PHASE_CARD ? rc : 0;
 	if (lock->error)
-		lock->phase = PHASE_IDLE; /* nothing has been written at the target */
+		lock->phase = PHASE_IDLE; /* nothing has been written */
 	if (rc > 0)
 		link->marks |= LINK_GRANTED;
 	return rc;
@@ -575,9 +556,7 @@ int lock_error(const struct oriel_win *win, const struct link *link)
 	return lock && (link->marks & LINK_LOCK) ? lock->error : 0;
 }
 
-/* Releasing. */
-
-/* lock_store_repaired by work requests. */
+/* Does lock_store_repaired by work requests. */
 static int send_repaired(struct link *link, struct lock *lock)
 {
 	struct remote to = { lock->control.addr + offsetof(struct lock_header, repaired), lock->control.rkey };
@@ -589,7 +568,7 @@ static int send_repaired(struct link *link, struct lock *lock)
 	return rc ? rc : lock_keep_order(link);
 }
 
-/* Announces the release before serving is placed, which may be placed twice. */
+/* Announces the release where serving may be placed twice. */
 static int say_leaving(struct link *link, struct lock *lock)
 {
 	if (!lock->placed_twice || lock->ticket_shown)
@@ -631,7 +610,7 @@ int lock_release(struct oriel_win *win, struct link *link)
 
 void lock_release_lost(struct oriel_win *win, struct link *link)
 {
-	const unsigned none = LINK_NOCHECK | LINK_FLAGGED; /* nothing to release, or released */
+	const unsigned none = LINK_NOCHECK | LINK_FLAGGED; /* nothing to release */
 
 	if (lock_is_mapped(win, link) && (link->marks & (LINK_GRANTED | none)) == LINK_GRANTED)
 		lock_release(win, link);

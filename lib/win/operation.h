@@ -19,7 +19,7 @@ struct op {
 	union {
 		void *
 			origin; /* a put only reads it; deferred, an accumulate operation has its struct acc beside (acc_route.h) */
-		uint64_t value; /* of a signal */
+		uint64_t value;
 	};
 	size_t size_bytes;
 	union {
@@ -28,11 +28,11 @@ struct op {
 	};
 };
 
-/* An operation that was issued before the target granted access. */
+/* Issued before the target granted access. */
 struct deferred {
 	struct op op;
 	uint32_t next; /* index + 1 of the link's next one; 0: none */
-	uint32_t last; /* of a link's first one: that of its last */
+	uint32_t last; /* in a link's first one: index + 1 of its last */
 };
 
 #endif

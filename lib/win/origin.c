@@ -2,11 +2,10 @@
 /*
  * origin.c - how the origin memory of an operation is used
  *
- * Memory of windows and of oriel_mem_register is used directly, as is all memory where the device
- * has a key for it. Other memory goes through the wire's bounce buffer or, above WIRE_COPY_MAX, is
- * registered until the epoch's operations are complete, or longer where the kernel reports
- * remapping. Puts up to that size are copied, so that they complete locally at once; the exception
- * is bursts to a device that copies synchronously.
+ * Memory of windows and of oriel_mem_register is used directly, as is all memory if the device has
+ * a key for it. Puts up to WIRE_COPY_MAX are copied, so that they complete locally at once. Other
+ * memory is registered for the epoch, or longer where the kernel reports remapping; short gets go
+ * through the wire's bounce buffer.
  */
 #include "win/origin.h"
 
@@ -14,12 +13,7 @@
 #include "verbs/mr_cache.h"
 #include "win/win.h"
 
-/* Origin memory. */
-
-/*
- * Compares only the memory that operations have named: the rest of a registration may have been
- * remapped.
- */
+/* Compares only the memory that operations have named: the rest may have been remapped. */
 static const struct epoch_mr *find_epoch_mr(const struct oriel_win *win, const struct epoch_mr *wanted)
 {
 	for (uint32_t i = win->epoch_mrs.count; i-- > win->epoch_mrs.reusable;) {
@@ -33,7 +27,7 @@ static const struct epoch_mr *find_epoch_mr(const struct oriel_win *win, const s
 	return NULL;
 }
 
-/* Waits until no request of this window is outstanding. The device's retries bound the wait. */
+/* Waits for all requests of this window. The device's retries bound the wait. */
 static void wait_for_all_links(struct oriel_win *win)
 {
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
@@ -75,8 +69,8 @@ static bool fill_epoch_mr(struct epoch_mr *used, void *origin)
 }
 
 /*
- * After a flush the next use of the same registration replaces the last entry, so that a program
- * that alternates puts and flushes does not fill the list.
+ * After a flush, a use of the last entry's registration replaces that entry: alternating puts and
+ * flushes do not fill the list.
  */
 static bool replaces_last(struct epoch_mrs *mrs, const struct epoch_mr *used)
 {

@@ -13,9 +13,8 @@
 #define BURST_COPY_MAX 1024 /* bytes */
 
 /*
- * Returns the size up to which puts are copied. A device that copies synchronously gets copies only
- * for an epoch's first put that is not small: alone, that put would make complete wait for an
- * answer; among others, the answer costs less than the copies.
+ * Returns the size up to which puts are copied. On ROUTE_SYNC, a put above BURST_COPY_MAX is copied
+ * only if it is the epoch's first: alone, it would make complete wait for an answer.
  */
 static inline size_t origin_copied_max(const struct link *link)
 {
@@ -24,23 +23,21 @@ static inline size_t origin_copied_max(const struct link *link)
 	return burst ? BURST_COPY_MAX : WIRE_COPY_MAX;
 }
 
-/*
- * Returns the device's key for any memory. A copied put needs none: it completes locally at once.
- */
+/* Returns the device's key for any memory. A copied put needs none. */
 static inline uint32_t origin_any_lkey(const struct link *link, size_t size_bytes, bool get)
 {
 	return get || size_bytes > origin_copied_max(link) ? device_any_lkey(link->peer->device, get) : 0;
 }
 
 /*
- * Returns the key of memory that stays registered until the epoch's operations are complete; 0:
- * that failed, and the wire copies piece by piece. The caller holds win->lock, as in the next.
+ * Returns the key of memory that stays registered for the epoch; 0: that failed, and the wire
+ * copies in pieces. Under win->lock, as the next.
  */
 uint32_t origin_epoch_lkey(struct oriel_win *win, const struct link *link, void *origin, size_t size_bytes, bool get);
 
 /*
- * Returns the key of an operation's origin memory; 0: it is copied, in pieces if it is not small.
- * Registers memory that is neither registered nor small for the epoch, unless that fails.
+ * Returns the key of an operation's origin memory, which is registered for the epoch if need be; 0:
+ * it is copied, in pieces if it is not small.
  */
 static inline uint32_t origin_lkey(struct oriel_win *win, const struct link *link, void *origin, size_t size_bytes,
                                    bool get)
@@ -54,8 +51,8 @@ static inline uint32_t origin_lkey(struct oriel_win *win, const struct link *lin
 }
 
 /*
- * Returns whether the window's last operation used this memory, and no registration is needed; its
- * key becomes what origin_lkey returns.
+ * Returns whether the window's last operation used this memory, and no registration is needed; sets
+ * the key of origin_lkey.
  */
 static inline bool origin_seen_lkey(const struct oriel_win *win, const struct link *link, struct ibv_sge *origin,
                                     bool get)

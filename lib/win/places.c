@@ -10,7 +10,7 @@
 #include "sync/wait.h"
 #include "win/win.h"
 
-/* Compares the members' places: where they differ, the barrier returns ORIEL_ERR_ARG. */
+/* Compares the members' places: the barrier returns ORIEL_ERR_ARG if they differ. */
 static int compare_places(struct oriel_win *win, const char *call)
 {
 	struct coll coll;

@@ -28,12 +28,12 @@ struct region {
 	struct oriel_job *job;
 	uint32_t index;
 	bool read_only;
-	bool in_place;   /* it has been moved for others to map (mem.h) */
-	bool is_private; /* neither, nor is it from oriel_alloc */
-	bool leaves;     /* is being released by the thread that has found it unused; guarded by win->lock */
+	bool in_place;   /* moved for others to map (mem.h) */
+	bool is_private; /* neither that, nor from oriel_alloc */
+	bool leaves;     /* the thread that found it unused is releasing it; guarded by win->lock */
 };
 
-/* Regions that overlap compare equal; attached regions never overlap. */
+/* Regions that overlap compare equal; attached ones never overlap. */
 static int compare(const void *a, const void *b)
 {
 	const struct region *left = a, *right = b;
@@ -143,8 +143,6 @@ static int check_kind(const struct oriel_win *win, const char *call)
 	return err_set(ORIEL_ERR_KIND, "%s: %s is not of oriel_win_create_dynamic", call, win->label);
 }
 
-/* Attaching. The caller holds win->lock. */
-
 static int take_index(struct oriel_win *win, uint32_t *index)
 {
 	struct regions *regions = &win->regions;
@@ -253,8 +251,6 @@ int oriel_win_attach(oriel_win *win, void *base, size_t size_bytes)
 	return rc ? err_in(rc, "oriel_win_attach") : 0;
 }
 
-/* Detaching. */
-
 static int send_notified(struct oriel_win *win, struct link *link)
 {
 	struct remote words = link_remote_flags(link);
@@ -285,9 +281,7 @@ static int tell(struct oriel_win *win, int rank)
 	return link_state(link) == LINK_GONE;
 }
 
-/*
- * Returns whether a peer no longer uses the region that goes; or the error that prevents knowing.
- */
+/* Returns whether a peer has stopped using the region that goes; or an error. */
 static int is_done(struct oriel_win *win, struct peer *peer)
 {
 	int rank = group_rank_of(win->group, peer->rank);
@@ -306,7 +300,7 @@ static int is_done(struct oriel_win *win, struct peer *peer)
 	return tell(win, rank);
 }
 
-/* Takes a region out whose key no rank uses: lookups no longer find it. */
+/* Takes a region that no rank uses out of the tree: lookups no longer find it. */
 static struct region *take_out(struct oriel_win *win)
 {
 	struct region *region = win->regions.going;
@@ -319,9 +313,8 @@ static struct region *take_out(struct oriel_win *win)
 }
 
 /*
- * Releases the region without win->lock, since moving much memory back takes a while and others'
- * operations need the lock. Until it ends, no other detach proceeds, and none of the same region
- * returns.
+ * Releases the region without win->lock, since moving much memory back takes a while. No other
+ * detach proceeds meanwhile.
  */
 static void finish(struct oriel_win *win, struct region *region)
 {
@@ -351,7 +344,7 @@ struct detaching {
 	uint64_t base;
 };
 
-/* Hides the entry from later readings of the table, and makes the notification. */
+/* Hides the entry from later readings, and makes the notification. */
 static void begin(struct oriel_win *win, struct region *region)
 {
 	win->regions.going = region;
@@ -360,7 +353,6 @@ static void begin(struct oriel_win *win, struct region *region)
 	full_fence(); /* pairs with subscribe, remote_regions.c, at an origin: it reads after this, or is notified */
 }
 
-/* Returns the region that begins at base, or NULL. */
 static struct region *region_at(const struct oriel_win *win, uint64_t base)
 {
 	struct region *region = holding(&win->regions, base);
@@ -368,16 +360,12 @@ static struct region *region_at(const struct oriel_win *win, uint64_t base)
 	return region && region->base == base ? region : NULL;
 }
 
-/* Returns whether the region that begins at base is being released; lookups no longer find it. */
 static bool is_leaving(const struct oriel_win *win, uint64_t base)
 {
 	return win->regions.going && win->regions.going->leaves && win->regions.going->base == base;
 }
 
-/*
- * Advances the one detach in progress, whichever thread began it. *leaves: a region that the caller
- * must finish.
- */
+/* Advances the one detach in progress. *leaves: a region that the caller must finish. */
 static int detach_locked(struct oriel_win *win, uint64_t base, struct region **leaves)
 {
 	struct region *region = region_at(win, base);
@@ -429,7 +417,7 @@ static int detach_watch(void *arg, struct wait *wait)
 	return 0;
 }
 
-/* Returns 1: an empty region, now detached; 0: one that others may use; or the error. */
+/* Returns 1: an empty region, now detached; 0: a region that others may use; or an error. */
 static int detach_check(struct oriel_win *win, uint64_t base)
 {
 	struct region wanted = { .base = base }, **empty = tfind(&wanted, &win->regions.empty, compare_base), *found;

@@ -5,9 +5,9 @@
  * DESIGN NOTES
  *
  * Peers read the table of regions (region_table.h) and keep what they have read (remote_regions.h),
- * so an operation needs no more messages than on other windows. A region can be detached only when
- * no rank uses its key, since a request with a stale key breaks the queue pair. Two ranks have two
- * words for that (struct flag_pair), each written by one side alone:
+ * so operations need no more messages. A request with a stale key breaks the queue pair, so a
+ * region is detached only when no rank uses its key. Each pair of ranks has two words for that
+ * (struct flag_pair), each written by one side alone:
  *
  *   origin                                         owner
  *   acked = notified + 1: I read your table        detach: hide the entry; full fence;
@@ -17,14 +17,13 @@
  *   acked = notified + 1                           or it is dead; then deregister
  *
  * Either the owner sees `acked`, or the origin's first reading comes after the entry was hidden.
- * The origin checks `notified` under the window's lock before it uses an entry; its service thread
- * does for a rank that computes. A torn `notified` makes the origin drop another entry, which it
- * reads again, and send an answer that the owner ignores: only the whole word ends the wait.
+ * The origin checks `notified` under win->lock before it uses an entry; its service thread does for
+ * a rank that computes. A torn `notified` makes the origin drop another entry, which it reads
+ * again, and send an answer that the owner ignores.
  *
  * Detaches of one window follow one another; the next call of any thread continues one that timed
- * out. The thread that finds the region unused takes it out of the tree, then deregisters its
- * memory and moves it back without win->lock. The tree is ordered by address, and regions that
- * overlap compare equal: so tsearch finds an overlap.
+ * out. The thread that finds the region unused takes it out of the tree, and releases it without
+ * win->lock.
  */
 #ifndef ORIEL_REGIONS_H
 #define ORIEL_REGIONS_H
@@ -48,11 +47,11 @@ struct regions {
 	pthread_mutex_t lock;
 	struct region_table *table; /* NULL: the window is not dynamic */
 	void *tree;                 /* struct region, by tsearch */
-	void *empty;                /* regions of no bytes, by base */
-	struct region *going;       /* is being detached */
-	uint64_t notified;          /* the last notification: detaches so far << 16 | index */
-	uint64_t serial;            /* of the region attached last */
-	uint32_t *free;             /* indices to use again */
+	void *empty;                /* those of no bytes, by base */
+	struct region *going;       /* being detached */
+	uint64_t notified;          /* last notification: detaches << 16 | index */
+	uint64_t serial;            /* of the last region */
+	uint32_t *free;             /* free indices */
 	uint32_t free_count;
 	uint32_t free_capacity;
 	uint32_t used; /* indices ever used */
@@ -60,13 +59,13 @@ struct regions {
 
 int regions_open(struct oriel_win *win);
 
-/* Releases all regions; no rank reads the table any more. */
+/* No rank reads the table any more. */
 void regions_close(struct oriel_win *win);
 
 /*
- * Returns whether all of [addr, addr + size_bytes) is attached here, in one region or in adjacent
- * ones, and is writable if `write`. It then stays attached until regions_unuse, which must follow
- * soon. Called without win->lock.
+ * Returns whether all of [addr, addr + size_bytes) is attached, in one or in adjacent regions, and
+ * writable if `write`. It stays attached until regions_unuse, which must follow soon. Not under
+ * win->lock.
  */
 bool regions_use(struct oriel_win *win, uint64_t addr, size_t size_bytes, bool write);
 void regions_unuse(struct oriel_win *win);

@@ -51,8 +51,6 @@ void remote_regions_free(struct link *link)
 	link->ext->remote_regions = NULL;
 }
 
-/* Reading the member's memory. */
-
 static int read_block(struct link *link, struct remote from, void *to, size_t size_bytes)
 {
 	struct wire *wire = &link->peer->wire;
@@ -64,7 +62,7 @@ static int read_block(struct link *link, struct remote from, void *to, size_t si
 	return wire_get(wire, wire_sge(to, size_bytes, 0), from, &link->last_number);
 }
 
-/* Waits until the blocks are here. The device's retries bound the wait. */
+/* The device's retries bound the wait. */
 static int blocks_read(struct oriel_win *win, struct link *link)
 {
 	struct wire *wire = &link->peer->wire;
@@ -74,10 +72,7 @@ static int blocks_read(struct oriel_win *win, struct link *link)
 	return win_peer_error(win, link->rank);
 }
 
-/*
- * Reads `count` entries of a segment from `offset` on. A segment that is not linked had no entries
- * before the call.
- */
+/* Reads `count` entries from `offset` on. An unlinked segment had no entries before the call. */
 static int read_segment(struct link *link, const struct segment_ref *ref, uint32_t offset, uint32_t count,
                         struct region_entry entries[])
 {
@@ -93,7 +88,7 @@ static int read_segment(struct link *link, const struct segment_ref *ref, uint32
 	return rc;
 }
 
-/* Reads the first entries of the table. Missing ones stay zero, as free ones are. */
+/* Reads the first entries. Missing ones stay zero, as free ones are. */
 static int read_entries(struct oriel_win *win, struct link *link, const struct region_root *root, uint32_t used,
                         struct region_entry entries[])
 {
@@ -115,8 +110,6 @@ static int read_root(struct oriel_win *win, struct link *link, struct region_roo
 
 	return rc ? win_peer_error(win, link->rank) : blocks_read(win, link);
 }
-
-/* Known regions. */
 
 /* Returns how many known regions begin at or below the address. */
 static uint32_t count_below(const struct remote_regions *remote_regions, uint64_t addr)
@@ -172,10 +165,7 @@ static int compare_base(const void *a, const void *b)
 	return (left->base > right->base) - (left->base < right->base);
 }
 
-/*
- * Makes the region of an entry. False: the entry is free, or torn: it is changing, so it is not the
- * caller's.
- */
+/* Makes the region of an entry. False: the entry is free, or torn, and so not the caller's. */
 static bool take_entry(const struct region_entry *entry, uint32_t index, struct remote_region *region)
 {
 	if (entry->check != region_check(entry))
@@ -207,7 +197,6 @@ static void carry_over(struct link *link, struct remote_regions *known, const st
 	known->count = read->count;
 }
 
-/* Makes a list from the entries. */
 static int adopt(struct link *link, const struct region_entry entries[], uint32_t used)
 {
 	struct remote_regions read = { .list = malloc(used * sizeof(struct remote_region) + 1) };
@@ -221,9 +210,7 @@ static int adopt(struct link *link, const struct region_entry entries[], uint32_
 	return 0;
 }
 
-/*
- * Reads the table once: the reading has all that was attached before the call (remote_regions.h).
- */
+/* Reads the table once (remote_regions.h). */
 static int read_table(struct oriel_win *win, struct link *link)
 {
 	struct region_root root;
@@ -243,8 +230,6 @@ static int read_table(struct oriel_win *win, struct link *link)
 	free(entries);
 	return rc;
 }
-
-/* Words between this rank and the member. */
 
 static int send_acked(struct oriel_win *win, struct link *link, uint64_t notified, uint64_t *number)
 {
@@ -277,10 +262,7 @@ static void drop_index(struct link *link, uint32_t index)
 	remote_regions->count = kept;
 }
 
-/*
- * Drops the entry. Requests posted so far may use it: the acknowledgement waits for them. A torn
- * word drops another entry, which is read again.
- */
+/* Drops the entry. The acknowledgement waits for requests posted so far, which may use it. */
 static void act_on(struct link *link, uint64_t notified)
 {
 	drop_index(link, (uint32_t)notified & (WINDOW_REGIONS_MAX - 1));
@@ -316,8 +298,6 @@ void remote_regions_look(struct oriel_win *win)
 			look_at(win, win->regions_watch.links[i]);
 	}
 }
-
-/* The task. */
 
 static bool has_news(struct oriel_win *win)
 {
@@ -393,8 +373,6 @@ void regions_watch_stop(struct oriel_win *win)
 	wait_until(&wait, &waiter, &win->regions_watch);
 }
 
-/* Subscribing, and finding. */
-
 static bool enter_watch(struct oriel_win *win, struct link *link)
 {
 	struct regions_watch *watch = &win->regions_watch;
@@ -408,7 +386,7 @@ static bool enter_watch(struct oriel_win *win, struct link *link)
 	return room;
 }
 
-/* Subscribes to the member's notifications: the word is in place before the first reading. */
+/* Subscribes to the member's notifications, before the first reading. */
 static int subscribe(struct oriel_win *win, struct link *link)
 {
 	uint64_t number = 0;
@@ -418,14 +396,14 @@ static int subscribe(struct oriel_win *win, struct link *link)
 		return err_set(ORIEL_ERR_MEMORY, "%s: out of memory for rank %d", win->label, link->rank);
 	link->ext->remote_regions->subscribed = true;
 	rc = send_acked(win, link, link->ext->remote_regions->notified, &number);
-	full_fence(); /* of a word that was stored; pairs with that of begin, regions.c, at the member */
+	full_fence(); /* of a stored word; pairs with that of begin, regions.c, at the member */
 	if (rc == 0 && number && !wire_wait(&link->peer->wire, wire_signal(&link->peer->wire)))
 		rc = ORIEL_ERR_PEER;
 	start(win);
 	return rc ? win_peer_error(win, link->rank) : 0;
 }
 
-/* Returns whether the memory is known, in one region or in adjacent ones. */
+/* The memory may span adjacent regions. */
 static bool is_known(struct link *link, uint64_t addr, uint64_t size_bytes)
 {
 	bool read_only = false;

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * remote_regions.h - what this rank knows of the regions attached to a dynamic window at a member
+ * remote_regions.h - what this rank knows of the regions of a dynamic window at a member
  *
  * DESIGN NOTES
  *
  * An operation that names unknown memory makes this rank read the member's table and keep it,
- * sorted by address; regions.h tells how entries are dropped. Readings are made and `notified` is
- * checked under win->lock, so no entry is kept after its end was notified.
+ * sorted by address; regions.h explains how entries are dropped. win->lock covers readings and
+ * checks of `notified`, so no entry outlives its notification.
  *
  * A device reads in no order, and torn words, while the member attaches other memory. Yet one
  * reading is enough. The entry and the segment of a region that the caller may use were stored
  * before the call, and do not change. `used` only grows; a torn value counts as the largest. A torn
- * or unlinked entry belongs to other memory. No reading decides for a later call: each refusal has
- * read the table. tests/models/region_model.py tries all orders.
+ * or unlinked entry belongs to other memory. tests/models/region_model.py tries all orders.
  *
- * The service thread answers for a rank that makes no calls: from the first reading to the end of
- * the window, a task checks the words of the links that have read a table, every few milliseconds.
+ * For a rank that makes no calls the service thread answers: a task checks the words of links that
+ * have read a table, every millisecond, until the window ends.
  */
 #ifndef ORIEL_REMOTE_REGIONS_H
 #define ORIEL_REMOTE_REGIONS_H
@@ -31,32 +30,31 @@
 struct oriel_win;
 struct link;
 
-/* A region as the member has shown it. */
 struct remote_region {
 	uint64_t base;
 	uint64_t size_bytes;
 	uint64_t serial;
-	uint8_t *here; /* where base is in this process; NULL: not mapped */
+	uint8_t *here; /* address in this process; NULL: not mapped */
 	uint32_t rkey;
 	uint32_t index;
 	bool read_only;
 	bool map_asked;
 };
 
-/* The remote regions of one link; guarded by win->lock, except for what the task reads. */
+/* Guarded by win->lock, except for what the task reads. */
 struct remote_regions {
 	struct remote root;         /* of the member's table */
 	struct remote_region *list; /* sorted by base */
 	uint32_t count;
 	bool subscribed;
-	uint64_t notified;      /* the last notification handled; counter_load */
-	uint64_t acked;         /* our last acknowledgement to the member */
-	uint64_t answer_number; /* the request that completes before the next acknowledgement */
-	uint32_t answering;     /* 1: an acknowledgement is due; state_load */
-	uint64_t notified_sent; /* as owner: our last notification to the member */
+	uint64_t notified;      /* last notification handled; counter_load */
+	uint64_t acked;         /* last acknowledgement sent */
+	uint64_t answer_number; /* request that completes before the next acknowledgement */
+	uint32_t answering;     /* an acknowledgement is due; state_load */
+	uint64_t notified_sent; /* as owner: last notification sent */
 };
 
-/* The links that have read tables: changed under win->lock and `lock`, read under either. */
+/* Links that have read tables: changed under win->lock and `lock`, read under either. */
 struct regions_watch {
 	pthread_mutex_t lock;
 	struct link **links;
@@ -74,29 +72,23 @@ void regions_watch_destroy(struct regions_watch *watch);
 void regions_watch_stop(struct oriel_win *win);
 
 /*
- * Service thread: prepares the link to a member of a dynamic window whose table's root is `root`.
- * The link has its extension. Displacements are addresses. False: out of memory.
+ * Prepares the link, which has its extension, to a member whose table's root is `root`, on the
+ * service thread. Displacements are addresses. False: out of memory.
  */
 bool remote_regions_begin(struct link *link, struct remote root);
 void remote_regions_free(struct link *link);
 
 /*
- * Makes all of [addr, addr + size_bytes) at the member known, and sets link->read_only if part of
- * it is read-only. size_bytes > 0; the caller holds win->lock throughout. ERRORS: ORIEL_ERR_RANGE:
- * it is not attached; ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
+ * Makes all of [addr, addr + size_bytes) known, at least one byte, and sets link->read_only if part
+ * of it is read-only. Under win->lock. ERRORS: ORIEL_ERR_RANGE: it is not attached; ORIEL_ERR_PEER,
+ * ORIEL_ERR_MEMORY.
  */
 int remote_regions_find(struct oriel_win *win, struct link *link, uint64_t addr, uint64_t size_bytes);
 
-/*
- * Returns the known region that holds addr, mapped where possible; or NULL. The caller holds
- * win->lock.
- */
+/* Returns the known region that holds addr, mapped where possible; or NULL. Under win->lock. */
 struct remote_region *remote_region_at(struct link *link, uint64_t addr);
 
-/*
- * Handles the members' notifications, and acknowledges those that can be. The caller holds
- * win->lock.
- */
+/* Handles the members' notifications, and sends acknowledgements that are due. Under win->lock. */
 void remote_regions_look(struct oriel_win *win);
 
 #endif

@@ -18,7 +18,7 @@
 #include "win/link.h"
 #include "win/win.h"
 
-/* The words that a member contributes to the gathering. */
+/* A member's words in the gathering. */
 enum { ITEM_PLACE, ITEM_SIZE, ITEM_UNIT };
 
 static int no_memory(const struct oriel_win *win)
@@ -26,7 +26,7 @@ static int no_memory(const struct oriel_win *win)
 	return err_set(ORIEL_ERR_MEMORY, "out of memory for the parts of %d members", win->group->size);
 }
 
-/* Gathers the parts. A member that votes against it contributes and receives nothing. */
+/* A member that votes against the window contributes and receives nothing. */
 static int gather_parts(struct oriel_win *win, int vote, struct coll_item items[], const char *call)
 {
 	struct coll coll;
@@ -57,7 +57,7 @@ static int check_places(const struct oriel_win *win, const struct coll_item item
 }
 
 /*
- * Computes where the parts lie, equally on all members. With the hint, each begins on its own page
+ * Computes the layout, equally on all members. With the hint, each part begins on its own page
  * (SW2).
  */
 static int plan_parts(struct oriel_win *win, const struct coll_item items[])
@@ -98,7 +98,6 @@ static int agree_on_parts(struct oriel_win *win, int vote, const char *call)
 	return rc;
 }
 
-/* Makes the file, on the first member. */
 static int make_file(struct oriel_win *win, uint64_t name[2])
 {
 	struct shared_memory *shared = &win->shared;
@@ -138,8 +137,7 @@ static int map_file(struct shared_memory *shared, const uint64_t name[2])
 }
 
 /*
- * Places this rank's part on its node. The file's maker has placed all of it on its own; no page
- * has been touched.
+ * Places this rank's part on its node, not on that of the file's maker; no page has been touched.
  */
 static void take_part(struct oriel_win *win)
 {
@@ -173,8 +171,6 @@ void shared_close(struct shared_memory *shared)
 	free(shared->parts);
 }
 
-/* oriel_win_shared_query */
-
 struct answer {
 	void *base;
 	size_t size_bytes;
@@ -194,7 +190,6 @@ static struct answer shared_part(const struct oriel_win *win, int rank)
 	return (struct answer){ base, part->size_bytes, part->disp_unit_bytes };
 }
 
-/* Returns a member's link, described. */
 static int described_link(struct oriel_win *win, int rank, struct link **link)
 {
 	struct link_wait waiting = { .win = win };
@@ -214,10 +209,7 @@ static int described_link(struct oriel_win *win, int rank, struct link **link)
 	return rc == 0 && link_state(*link) == LINK_GONE ? win_peer_error(win, rank) : rc;
 }
 
-/*
- * Returns a part that the device maps, or nothing (SW4). link_map runs once: the answer does not
- * change.
- */
+/* Returns a part that the device maps, or nothing (SW4). link_map runs once: the answer stays. */
 static int mapped_part(struct oriel_win *win, int rank, struct answer *answer)
 {
 	struct link *link;
@@ -234,7 +226,7 @@ static int mapped_part(struct oriel_win *win, int rank, struct answer *answer)
 	return 0;
 }
 
-/* Inside lock_all, takes the lock of a part that the caller can load and store (L7). */
+/* Takes the lock of a part inside lock_all, for loads and stores (L7). */
 static int lock_part(struct oriel_win *win, int rank)
 {
 	int rc = 0;

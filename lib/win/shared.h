@@ -4,11 +4,10 @@
  *
  * DESIGN NOTES
  *
- * A gathering first exchanges where the members run and how much they want; all compute the same
- * layout, or the same error. The first member makes one memory file (memory_file.h), and a barrier
- * passes its name to the others, which open it (sharing.h). Each registers its own part. From then
- * on the window is like any other, with a device too; its members also have addresses for each
- * other's parts.
+ * A gathering exchanges where the members run and how much they want; all compute the same layout,
+ * or the same error. The first member makes a memory file (memory_file.h), and a barrier passes its
+ * name to the others, which open it (sharing.h). Each registers its own part. From then on the
+ * window is like any other; its members also have addresses for each other's parts.
  */
 #ifndef ORIEL_SHARED_H
 #define ORIEL_SHARED_H
@@ -18,7 +17,6 @@
 
 struct oriel_win;
 
-/* A member's part of the memory. */
 struct shared_part {
 	size_t offset;
 	size_t size_bytes;
@@ -33,9 +31,9 @@ struct shared_memory {
 };
 
 /*
- * Makes this rank's part the window's memory. Collective: on errors too the members take the same
- * steps. `vote` is 0, or the error of a member that cannot have the window. ERRORS:
- * ORIEL_ERR_SHARED, ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT, ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT.
+ * Makes this rank's part the window's memory. Collective: a member takes all steps on errors too.
+ * `vote` is 0, or the error of a member that cannot have the window. ERRORS: ORIEL_ERR_SHARED,
+ * ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT, ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT.
  */
 int shared_open(struct oriel_win *win, int vote, const char *call);
 

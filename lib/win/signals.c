@@ -13,12 +13,12 @@
 #include "win/link.h"
 #include "win/win.h"
 
-/* Ours. */
+/* This rank's signals. */
 
 static const unsigned all_access =
 	IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
-/* The registered size is that of the table: peers identify it by the size. */
+/* Peers identify the table by the size: it is registered without the rest of its pages. */
 static int open_table(struct oriel_win *win, size_t bytes)
 {
 	struct signals *signals = &win->signals;
@@ -70,7 +70,7 @@ void signals_describe(const struct oriel_win *win, uint32_t device, struct dir_e
 		entry->flags |= DIR_ADDED_APART;
 }
 
-/* A member's. */
+/* A member's signals. */
 
 void signals_learn(struct link_signals *signals, const struct dir_entry *entry)
 {
@@ -106,11 +106,9 @@ void signals_unmap(struct link *link)
 	signals->mapped = false;
 }
 
-/* Reading and taking. */
-
 /*
- * Each flag_load pairs with signal_store or the request of oriel_signal at the origin, see
- * op/signal.c.
+ * Each flag_load pairs with signal_store or the request of oriel_signal at the origin
+ * (op/signal.c).
  */
 bool signal_reading(const struct oriel_win *win, uint32_t signal, struct signal_reading *reading)
 {
@@ -130,9 +128,6 @@ static bool same_set(const struct signal_reading *a, const struct signal_reading
 	return a->value == b->value && a->stamp == b->stamp && a->check == b->check;
 }
 
-/*
- * Returns whether words that do not match have been unchanged for so long that no more will come.
- */
 static bool is_settled(struct signal_taken *taken, const struct signal_reading *reading)
 {
 	uint64_t now = now_ns();
@@ -176,7 +171,7 @@ bool signals_take(struct oriel_win *win, uint32_t first, uint32_t count, uint32_
 		if (!take(win, first + at, value))
 			continue;
 		*signal = first + at;
-		win->signals.next = first + at + 1; /* a signal that comes all the time does not hide the others */
+		win->signals.next = first + at + 1; /* a busy signal does not hide the others */
 		return true;
 	}
 	return false;

@@ -4,10 +4,9 @@
  *
  * DESIGN NOTES
  *
- * Making: register the memory, take a directory slot, publish the entry, then one barrier of the
- * group with a vote. No rank sends an operation or flag for the window before the barrier is over,
- * so all is ready when one arrives. A member that could not register passes its error to the
- * barrier, and all fail together.
+ * A member registers the memory, takes a directory slot, publishes the entry, and enters a barrier
+ * of the group with a vote. No rank sends an operation or flag for the window before the barrier is
+ * over. A member that could not register passes its error to the barrier, and all fail together.
  */
 #include "win/window.h"
 
@@ -41,11 +40,11 @@
 #define SHARE_NOT_TOLD (-1)      /* no hint */
 #define DISP_UNIT_MAX 0x7fffffffu
 
-/* `info` describes the window that is asked for, as in win_new. */
+/* `info` is as in win_new. */
 static int create_check(const struct oriel_win_info *info, const struct oriel_group *group, oriel_win **win,
                         const char *call)
 {
-	const size_t size_bytes = info->kind == ORIEL_WIN_CREATED ? info->size_bytes : 0; /* of the program's memory */
+	const size_t size_bytes = info->kind == ORIEL_WIN_CREATED ? info->size_bytes : 0; /* the program's memory */
 
 	if (!handle_valid(HANDLE_GROUP, group) || !handle_valid(HANDLE_JOB, group->job))
 		return handle_refuse(group, call, "group");
@@ -90,10 +89,7 @@ static struct oriel_win *win_alloc(struct oriel_group *group, const struct oriel
 	return win;
 }
 
-/*
- * Sets the wish from the hint, else from the environment. The library's own memory is shared from
- * the start.
- */
+/* The hint precedes the environment. The library's own memory is shared anyway. */
 static void take_wish(struct oriel_win *win)
 {
 	bool provided = win->info.kind != ORIEL_WIN_CREATED && win->info.kind != ORIEL_WIN_DYNAMIC;
@@ -107,10 +103,7 @@ static void take_wish(struct oriel_win *win)
 	win->info.share = win->wish != IN_PLACE_NEVER;
 }
 
-/*
- * Ends the memory's use as origin: lookups no longer find it, and operations that use it are
- * complete.
- */
+/* Ends the memory's use as origin: waits for the operations that use it. */
 static void withdraw_memory(struct oriel_win *win)
 {
 	struct oriel_job *job = win->job;
@@ -180,7 +173,7 @@ static int make_memory(struct window_memory *memory)
 	return rc;
 }
 
-/* Drops cached window memory before failing for lack of memory. */
+/* Drops cached windows before it fails for lack of memory. */
 static int make_or_take_memory(struct oriel_job *job, struct window_memory *memory)
 {
 	struct cached_window piece;
@@ -214,9 +207,8 @@ static int allocate_memory(struct oriel_win *win)
 
 /*
  * Returns the flags for how the window's words are changed (layout.h), for peers of that device.
- * With a granularity for long vectors the owner's processor changes them: one domain too. All
- * members map shared windows. A rank that cannot map another mappable window leaves words to the
- * owner's processor, so processors may use plain code (atomic_mode.h).
+ * With a granularity for long vectors, and at ranks that cannot map a mappable window, the owner's
+ * processor changes them: one domain. All members map shared windows.
  */
 static uint32_t words_flags(const struct oriel_win *win, uint32_t index)
 {
@@ -225,7 +217,7 @@ static uint32_t words_flags(const struct oriel_win *win, uint32_t index)
 	if (!win->memory.registration.mr[index] || win->info.kind == ORIEL_WIN_SHARED)
 		return 0;
 	if (win->memory.read_only)
-		return 0; /* a device reads a word by an atomic, which its key does not permit: the owner's processor does it */
+		return 0; /* the key permits a device no atomic, by which it reads a word: the owner's processor reads */
 	if (job_atomic_device(win->job) && win->info.accumulate_granularity_bytes <= WORDS_GRANULARITY_MAX)
 		return DIR_WORDS_BY_DEVICE;
 	if (device->atomics != ATOMICS_GLOB || (win->memory.mappable && device_maps_memory(device)))
@@ -233,10 +225,7 @@ static uint32_t words_flags(const struct oriel_win *win, uint32_t index)
 	return DIR_WORDS_BY_BOTH;
 }
 
-/*
- * Returns whether processors must change its words by atomic instructions, because a device changes
- * them too.
- */
+/* Returns whether processors must change words by atomic instructions, since a device does too. */
 static bool pins_atomic_mode(const struct oriel_win *win)
 {
 	bool pins = false;
@@ -246,7 +235,6 @@ static bool pins_atomic_mode(const struct oriel_win *win)
 	return pins;
 }
 
-/* Returns the window's entry for peers of one device. */
 static struct dir_entry entry_for(const struct oriel_win *win, uint32_t device)
 {
 	const struct ibv_mr *mr = win->memory.registration.mr[device];
@@ -288,7 +276,6 @@ static void publish_entries(struct oriel_win *win)
 	}
 }
 
-/* Counts a window; change: 1 or -1. */
 static void count_window(struct oriel_job *job, int change)
 {
 	pthread_mutex_lock(&job->lock);
@@ -306,10 +293,7 @@ static int add_memory(struct oriel_win *win, struct mem_region *region)
 	return mem_add(&win->job->mems, devices, region);
 }
 
-/*
- * Registers the memory. Memory of the window cache may be registered already. Without memory, drops
- * cached windows.
- */
+/* Registers the memory, if the window cache has not; drops cached windows if memory is short. */
 static int register_memory(struct oriel_win *win)
 {
 	struct window_memory *memory = &win->memory;
@@ -344,7 +328,7 @@ static int pin_words(struct oriel_win *win, const char *call)
 	return rc;
 }
 
-/* Opens slot and memory. *slot_taken is set whenever the slot was taken, also on failure. */
+/* Opens slot and memory. *slot_taken is valid on failure too. */
 static int open_window(struct oriel_win *win, bool *slot_taken, const char *call)
 {
 	int rc = directory_take(win->job, &win->slot, &win->control);
@@ -380,7 +364,7 @@ void window_give_slot(struct oriel_job *job, uint32_t slot, bool reuse)
 	count_window(job, -1);
 }
 
-/* Returns a number for a window; the members take the highest proposal. */
+/* Returns this member's proposal; the highest is the window's number. */
 static uint64_t propose_number(struct oriel_job *job)
 {
 	uint64_t number;
@@ -412,10 +396,7 @@ static int hints_differ(const struct oriel_win *win, int culprit)
 		win->info.accumulate_granularity_bytes, win->info.alloc_shared_noncontig ? "true" : "false", culprit);
 }
 
-/*
- * Reports that members make windows of different kinds in one collective call. `kinds` has a bit
- * for each.
- */
+/* Reports that members make windows of different kinds, of which `kinds` has a bit each. */
 static int kinds_differ(const struct oriel_win *win, uint64_t kinds, const char *call)
 {
 	static const char *const calls[] = { [ORIEL_WIN_CREATED] = "oriel_win_create",
@@ -434,8 +415,7 @@ static int kinds_differ(const struct oriel_win *win, uint64_t kinds, const char 
 }
 
 /*
- * Returns the members' verdict so far, as coll_run_once. The first barrier of a window also agrees
- * on its number and kind.
+ * Returns the members' verdict, as coll_run_once. The first barrier also agrees on number and kind.
  */
 static int create_barrier(struct oriel_win *win, enum coll_kind barrier, int vote, const char *call)
 {
@@ -461,8 +441,8 @@ static int create_barrier(struct oriel_win *win, enum coll_kind barrier, int vot
 }
 
 /*
- * Shared windows need other calls before the common barrier. Their creation makes that barrier
- * first, to detect a member that makes another kind, and one more later.
+ * Makes the barrier of shared windows before their other collective calls, to detect a member that
+ * makes another kind.
  */
 static int create_alike(struct oriel_win *win, const char *call)
 {
@@ -471,7 +451,6 @@ static int create_alike(struct oriel_win *win, const char *call)
 	return win->info.kind == ORIEL_WIN_SHARED ? create_barrier(win, COLL_CREATE, vote, call) : 0;
 }
 
-/* Provides the library's memory, unless this member refuses the window. */
 static int provide_memory(struct oriel_win *win, const char *call)
 {
 	int vote = win->refused ? err_set(ORIEL_ERR_MEMORY, "%s", win->refused) : 0;
@@ -485,7 +464,7 @@ static int provide_memory(struct oriel_win *win, const char *call)
 	return win->memory.allocated ? allocate_memory(win) : 0;
 }
 
-/* Creates with the other members: a member that fails brings its error to the barrier. */
+/* A member that fails brings its error to the barrier. */
 static int create_together(struct oriel_win *win, const char *call)
 {
 	const bool shared = win->info.kind == ORIEL_WIN_SHARED;
@@ -507,7 +486,6 @@ static int create_together(struct oriel_win *win, const char *call)
 	return rc;
 }
 
-/* Makes the next collective call of the window's group. */
 static int create_next(struct oriel_win *win, const char *call)
 {
 	uint64_t number;
@@ -524,7 +502,7 @@ static int create_next(struct oriel_win *win, const char *call)
 	return rc;
 }
 
-/* Tells the others, by a stand-in, that there is no memory for the window itself. */
+/* Reports to the others, with a stand-in, that there is no memory for the window itself. */
 static int create_nothing(struct oriel_group *group, const struct oriel_win_info *info, const char *call)
 {
 	struct oriel_win stand_in = {
@@ -534,10 +512,7 @@ static int create_nothing(struct oriel_group *group, const struct oriel_win_info
 	return err_in(create_next(&stand_in, call), call);
 }
 
-/*
- * Makes an empty window of the kind, size and unit in `info`. Without memory, it fails on all
- * members.
- */
+/* Makes a window of the kind, size and unit in `info`, or fails on all members. */
 static int win_new(struct oriel_win_info info, struct oriel_group *group, const struct oriel_hint hints[],
                    struct oriel_win **win, const char *call)
 {
@@ -571,7 +546,6 @@ static int create_window(struct oriel_win *win, struct oriel_win **out, const ch
 	return 0;
 }
 
-/* Takes the memory that the program provides. */
 static void take_memory(struct oriel_win *win, void *base)
 {
 	struct window_memory *memory = &win->memory;
