@@ -11,12 +11,12 @@
 #include "am/am_recv.h"
 #include "verbs/wire.h"
 
-#define TAIL_NS (50 * UINT64_C(1000)) /* the service thread keeps polling for so long after a message */
+#define TAIL_NS (50 * UINT64_C(1000)) /* the service thread polls for so long after a message */
 #define TAIL_MOST_NS (1 * NS_PER_MS)  /* then it returns to its loop */
 #define LATER_NS (1 * NS_PER_MS)
-#define LOOKS_AFTER 12 /* a completion may lag its event by some polls */
+#define LOOKS_AFTER 12 /* a completion may lag its event */
 
-/* Writes the place of its ring to the peer, or 0 if memory is short: it may ask again. */
+/* Writes the place of its ring to the peer; 0: memory is short. */
 static void tell_ring(struct peer *peer)
 {
 	struct remote to = { peer->remote_area.addr + offsetof(struct area, am_ring), peer->remote_area.rkey };
@@ -29,7 +29,7 @@ static void tell_ring(struct peer *peer)
 	wire_write(&peer->wire, &ring, sizeof(ring), to);
 }
 
-/* Returns whether a receive is posted for the peer's next wakeup; retries one that failed. */
+/* Returns whether the peer's next wakeup has a receive; retries one that failed. */
 static bool has_receive(struct peer *peer)
 {
 	struct ibv_qp *qp = conn_queue_pair(peer);
@@ -39,10 +39,7 @@ static bool has_receive(struct peer *peer)
 	return !peer->am_bare;
 }
 
-/*
- * Gives all peers their wakeups back. Returns false if some must wait, whose rings are polled
- * meanwhile.
- */
+/* Gives all peers their wakeups back. Returns false if some must wait; their rings are polled. */
 static bool rest_all(struct oriel_job *job)
 {
 	bool all = true;
@@ -57,7 +54,8 @@ static bool rest_all(struct oriel_job *job)
 }
 
 /*
- * Answers peers not known to be connected at their first wakeup. Returns whether some still wait.
+ * Answers the first wakeups of peers that were not known connected. Returns whether some still
+ * wait.
  */
 static bool welcome_all(struct oriel_job *job)
 {
@@ -124,11 +122,11 @@ static void plan(struct oriel_job *job)
 	service_queue_add(job, &job->am.task);
 }
 
-#define POLLED_OFTEN 4 /* polls between two checks, a millisecond apart */
+#define POLLED_OFTEN 4 /* within a millisecond */
 
 /*
- * Returns whether threads of the program poll often: an occasional oriel_progress must not leave a
- * message waiting. Oversubscribed threads nap, and do not count.
+ * Returns whether the program's threads poll often. Rare calls of oriel_progress, and
+ * oversubscribed threads, which nap, would delay messages.
  */
 static bool is_polled(struct oriel_job *job)
 {
@@ -139,7 +137,7 @@ static bool is_polled(struct oriel_job *job)
 	return often && !job_oversubscribed(job);
 }
 
-/* The task: polls every millisecond until the rings have been quiet for a while. */
+/* Polls every millisecond until the rings have been quiet for a while. */
 static void look_later(void *arg)
 {
 	struct oriel_job *job = arg;
@@ -170,7 +168,6 @@ static void spin(struct am_service *am)
 	} while (now - last < TAIL_NS && now - begun < TAIL_MOST_NS);
 }
 
-/* Serves peers after their wakeups have been counted. */
 static void serve(struct oriel_job *job)
 {
 	struct am_service *am = &job->am;
@@ -193,6 +190,6 @@ void am_woken(struct oriel_job *job)
 		serve(job);
 		return;
 	}
-	job->am.looks = LOOKS_AFTER; /* the completion lags its event */
+	job->am.looks = LOOKS_AFTER;
 	plan(job);
 }

@@ -9,7 +9,7 @@
 #include "job/job.h"
 #include "job/peer.h"
 
-/* Returns the card by which ranks reach each other, or NULL if all share memory. */
+/* Returns the card between ranks, or NULL if all share memory. */
 static const struct device *card_between(const struct oriel_job *job, const struct device *soft)
 {
 	return soft && job_in_one_place(job) ? NULL : devices_find(&job->devices, false);
@@ -24,10 +24,7 @@ const struct device *job_atomic_device(const struct oriel_job *job)
 	return soft && soft->atomics == ATOMICS_HCA ? soft : NULL;
 }
 
-/*
- * Returns whether tickets need the device, whatever ORIEL_ATOMICS says: only it can draw them
- * remotely.
- */
+/* Returns whether only the device can draw tickets remotely, whatever ORIEL_ATOMICS says. */
 static bool draws_apart(const struct device *device)
 {
 	return device && (device->atomics == ATOMICS_HCA || device->atomics_told == ATOMICS_HCA);
@@ -42,7 +39,6 @@ const struct device *job_ticket_device(const struct oriel_job *job)
 	return draws_apart(soft) ? soft : NULL;
 }
 
-/* Finds or makes the requesting end for this rank's own peer, or the only one. */
 static int atomics_peer_get(struct peer *peer, const struct device *device, struct peer **atomics_peer)
 {
 	int rc = 0;

@@ -47,7 +47,7 @@ void coll_begin(struct coll *coll, const struct oriel_group *group, const uint8_
 	coll->barrier.rounds = log2_up((uint64_t)group->size);
 }
 
-/* Returns whether the code means that a member is dead or cannot be reached: waiting ends. */
+/* A dead or unreachable member ends the waiting. */
 static bool is_loss(int code)
 {
 	return code == ORIEL_ERR_PEER || code == ORIEL_ERR_ROUTE;
@@ -70,13 +70,11 @@ static void vote(struct coll *coll, int code, int culprit)
 	coll->culprit = culprit;
 }
 
-/* Votes that this rank has found a member lost. */
 static void vote_loss(struct coll *coll, int rank)
 {
 	vote(coll, rank_has_no_route(coll->job, rank) ? ORIEL_ERR_ROUTE : ORIEL_ERR_PEER, rank);
 }
 
-/* Votes that a message to a member has failed. */
 static void vote_send_failed(struct coll *coll, int rc, const struct peer *to)
 {
 	if (rc == ORIEL_ERR_PEER)
@@ -85,7 +83,7 @@ static void vote_send_failed(struct coll *coll, int rc, const struct peer *to)
 		vote(coll, rc, coll->job->rank);
 }
 
-#define WITHDRAWN 0x10000 /* added to the round: withdraws the vote of that round */
+#define WITHDRAWN 0x10000 /* added to the round: withdraws its vote */
 #define WITHDRAW_MS 250
 
 static int partner_of(const struct coll *coll, int round, int direction, struct peer **peer)
@@ -96,7 +94,7 @@ static int partner_of(const struct coll *coll, int round, int direction, struct 
 	return peer_get(coll->job, group_world_rank(group, rank), peer);
 }
 
-/* Finds the peer 2^round places further in the group, or back. */
+/* direction: 1 or -1. */
 static int partner(const struct coll *coll, int direction, struct peer **peer)
 {
 	return partner_of(coll, coll->barrier.round, direction, peer);
@@ -131,8 +129,8 @@ static bool take_vote(struct coll *coll, struct peer *from, int round)
 struct run {
 	struct coll *coll;
 	struct wait *wait;
-	struct peer *from; /* the sender of the present round */
-	/* It had left at the last check, and the steps since then have not found its message. */
+	struct peer *from; /* the present round's sender */
+	/* It had left at the last check, and its message has not come since. */
 	bool from_left;
 };
 
@@ -156,7 +154,7 @@ static int send_round(void *arg)
 	return 0;
 }
 
-/* Returns 1 once this round's message has arrived, or a death ends the waiting. */
+/* Returns 1 once this round's message has arrived, or a death ends the wait. */
 static int receive_step(void *arg)
 {
 	struct run *run = arg;
@@ -172,8 +170,8 @@ static int receive_step(void *arg)
 }
 
 /*
- * While waiting for `from`: a dead member, `from` or any other, means that messages will never
- * come. A member that has left the job in order counts only if its message is missing.
+ * A death of any member means that messages will never come. A member that has left in order counts
+ * only if its message is missing.
  */
 static int receive_watch(void *arg, struct wait *wait)
 {
@@ -235,7 +233,8 @@ int coll_run(struct coll *coll, struct wait *wait)
 }
 
 /*
- * Returns whether a member has withdrawn a vote already counted; the verdict is then that member's.
+ * Returns whether a member has withdrawn a vote that was counted; the verdict is then that
+ * member's.
  */
 static bool is_withdrawn(struct coll *coll)
 {
@@ -248,7 +247,7 @@ static bool is_withdrawn(struct coll *coll)
 	return coll->code;
 }
 
-/* Withdraws this rank's votes at the members that depend on them and are connected. */
+/* Withdraws this rank's votes at connected members. */
 static void withdraw(struct coll *coll)
 {
 	struct ctrl_msg msg = { .code = coll->code, .culprit = coll->culprit, .agreed = coll->agreed };
@@ -280,14 +279,14 @@ int coll_run_once(struct coll *coll, struct wait *wait)
 }
 
 /*
- * Gathering. In round r a rank sends the items of up to 2^r ranks, the last being itself, one a
- * message. The item of the rank `distance` places back is the message with that number.
+ * In round r of a gathering a rank sends the items of up to 2^r ranks, the last being itself, one a
+ * message. A message's number is the distance to the rank whose item it carries.
  */
 struct gathering {
 	struct run run;
 	struct coll_item *items;
 	int distance; /* to the rank whose item is awaited */
-	bool late;    /* the time limit has passed: wait no more */
+	bool late;    /* the time limit has passed */
 };
 
 static int items_of(const struct coll *coll, int round)
@@ -297,7 +296,6 @@ static int items_of(const struct coll *coll, int round)
 	return most < left ? most : left;
 }
 
-/* Returns the group rank `distance` places back. */
 static int place_back(const struct coll *coll, int distance)
 {
 	return (coll->group->my_rank + coll->group->size - distance) % coll->group->size;

@@ -2,12 +2,11 @@
 /*
  * coll.h - barriers of a group, with a vote, over control messages
  *
- * A dissemination barrier: in round r a rank sends to the member 2^r places after it and waits for
- * the one 2^r places before it. After log2 p rounds it has heard, through others, from all. Each
- * message carries the worst error that its sender knows, so all members end with one verdict, and
- * the sender's `agreed` word, so that disagreement is found. A member that finds another dead sends
- * that verdict in its remaining rounds, but waits no more: no member that depends on it is left
- * without an answer.
+ * In round r of a dissemination barrier a rank sends to the member 2^r places after it and waits
+ * for the one 2^r places before it. After log2 p rounds it has heard, through others, from all.
+ * Each message carries the worst error that its sender knows, so all members end with one verdict,
+ * and the sender's `agreed` word. A member that finds another dead sends that in its remaining
+ * rounds, but waits no more.
  */
 #ifndef ORIEL_COLL_H
 #define ORIEL_COLL_H
@@ -23,15 +22,15 @@ struct wait;
 
 struct coll {
 	struct oriel_job *job;
-	const struct oriel_group *group; /* borrowed until the end; the calling rank is a member */
+	const struct oriel_group *group; /* borrowed; the calling rank is a member */
 	uint8_t id[16];
 	struct dissemination barrier;
 	int code;    /* the verdict so far */
 	int culprit; /* world rank that the verdict is about */
-	/* After coll_begin the caller may set these. */
+	/* The caller may set these after coll_begin. */
 	uint64_t agreed;     /* if members bring different ones, all end with ORIEL_ERR_ARG */
-	uint64_t payload[2]; /* not 0, 0: this member's payload for all; at the end every member has it */
-	bool combines;       /* all contribute: every member ends with the largest payload[0], the bits of all payload[1] */
+	uint64_t payload[2]; /* if not {0, 0}: this member's payload for all */
+	bool combines;       /* every member ends with the largest payload[0], and the bits of all payload[1] */
 	/*
 	 * Called in a check of the wait: returns whether a living member (world rank) will never send
 	 * its message. NULL: unknown.
@@ -55,42 +54,36 @@ enum coll_kind {
 };
 
 /*
- * Computes the 16 bytes that identify a call at all members, from a key they share, a number, and
- * the kind.
+ * Computes the id of a call, equal at all members, from a key they share, a number, and the kind.
  */
 void coll_id(uint8_t id[16], const uint8_t key[16], uint64_t number, enum coll_kind kind);
 
 /*
- * Derives another id from one of coll_id. That is a hash, so flipping a few bits meets no other id,
- * and a new hash is dear beside a barrier.
+ * Derives an id from one of coll_id by flipping bits, which meets no other hash and is cheaper than
+ * a new one.
  */
 void coll_id_within(uint8_t id[16], const uint8_t hash[16], uint64_t number, enum coll_kind kind);
 
-/* Begins; code and culprit are this rank's vote (0: no error). */
+/* code and culprit are this rank's vote (0: no error). */
 void coll_begin(struct coll *coll, const struct oriel_group *group, const uint8_t id[16], int code, int culprit);
 
-/*
- * Runs the rounds. Returns the verdict, or ORIEL_ERR_TIMEOUT with the collective in progress: call
- * again.
- */
+/* Returns the verdict, or ORIEL_ERR_TIMEOUT with the collective in progress: call again. */
 int coll_run(struct coll *coll, struct wait *wait);
 
 /*
- * Runs the rounds of a call that cannot be repeated: ORIEL_ERR_TIMEOUT ends it, and this rank
- * withdraws its votes. A member that sees that in time fails too and passes it on. One that has
- * finished all rounds finds out later.
+ * Runs a call that cannot be repeated: ORIEL_ERR_TIMEOUT ends it and withdraws this rank's votes. A
+ * member that sees that in time fails too, and passes it on.
  */
 int coll_run_once(struct coll *coll, struct wait *wait);
 
-/* One member's contribution to coll_gather. */
 struct coll_item {
 	uint64_t word[3];
 };
 
 /*
  * Gives every member's item to every member, by rank in the group: p - 1 messages of each. items
- * holds this rank's own at first; NULL only with a vote other than 0. For a call that cannot be
- * repeated. On an error items is undefined. ERRORS: the verdict; ORIEL_ERR_TIMEOUT.
+ * holds this rank's own; NULL only with a vote other than 0. The call cannot be repeated; on an
+ * error items is undefined. ERRORS: the verdict; ORIEL_ERR_TIMEOUT.
  */
 int coll_gather(struct coll *coll, struct coll_item items[], struct wait *wait);
 

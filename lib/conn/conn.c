@@ -10,28 +10,25 @@
  * next one starts, with the next attempt number, until the deadline.
  *
  * Passive side: a request is checked (handshake.h) and answered. The connection is CONN_ACCEPTED
- * until rdma_cm reports ESTABLISHED, or the peer has written its attempt number into area->up. The
- * peer writes it once its own side is established: rdma_cm's message can be lost, and is repeated
- * only after seconds. The passive side does not give up before the deadline: a peer that gets no
- * processor for long would otherwise become established with a queue pair that no longer exists. A
- * peer that has given up sends a newer request.
+ * until rdma_cm reports ESTABLISHED, or the established peer has written its attempt number into
+ * area->up: rdma_cm's message can be lost, and is repeated only after seconds. The passive side
+ * keeps its queue pair until the deadline, since a slow peer may still become established. A peer
+ * that has given up sends a newer request.
  *
  * Both sides at once: the lower rank's request wins. The lower rank rejects the other's while its
- * own is in progress. The higher rank drops its own when the lower's arrives, or, rejected, enters
- * CONN_YIELD and waits for it within the same deadline. A newer attempt of a peer replaces a
- * half-open one.
+ * own is in progress. The higher rank drops its own when the lower's arrives, or, rejected, waits
+ * for it in CONN_YIELD within the same deadline. A newer attempt replaces a half-open one.
  *
- * Every other step has a time limit, except on softverbs, where nothing gets lost and the kernel
- * reports deaths: further requests would slow a slow peer down more. When the deadline passes, the
- * peer is dead, with address, last event and status. If the last attempt failed because either side
- * is short of descriptors or memory, waiting calls report that (peer_shortage), and attempts
- * continue.
+ * Other steps have a time limit, except on softverbs, where nothing gets lost and the kernel
+ * reports deaths. When the deadline passes, the peer is dead, with address, last event and status.
+ * If the last attempt failed because either side is short of descriptors or memory, waiting calls
+ * report that (peer_shortage), and attempts continue.
  *
- * A rank that is reached by softverbs may have a second connection, by its card (atomics_peer.h). A
- * bit of the request's rank selects the struct peer; the steps are equal.
+ * A rank that is reached by softverbs may have a second connection (atomics_peer.h). A bit of the
+ * request's rank selects the struct peer.
  *
- * In oriel_finalize (goodbye.h) no attempt starts, and requests are rejected. An attempt continues
- * only while the other side may know of it, in CONN_CONNECT and CONN_ACCEPTED, and is not repeated.
+ * In oriel_finalize (goodbye.h) no attempt starts, and requests are rejected. An attempt in
+ * CONN_CONNECT or CONN_ACCEPTED, of which the other side may know, continues and is not repeated.
  */
 #include "conn/conn.h"
 
@@ -60,22 +57,22 @@
 #define BACKOFF_MS 20
 #define YIELD_MS 4000 /* for the other side's request, if connecting has no time limit */
 #define RESOLVE_TIMEOUT_MS 1000
-#define ACK_TIMEOUT 17 /* 4.096 us * 2^17 = 0.54 s; with the retries 3.2 s: over 2 s of outage, reported within 5 s */
-#define RETRY_COUNT 5  /* 6 leaves a busy machine too little of the 5 s; 7 means for ever on rxe */
-#define CM_NO_RESOURCES 3 /* a reject's status, if the other side's connection manager is short of resources */
-#define CM_NO_LISTENER 8  /* a reject's status without a listener: the rank may have ended */
+#define ACK_TIMEOUT 17    /* 4.096 us * 2^17 = 0.54 s; with the retries 3.2 s */
+#define RETRY_COUNT 5     /* more would leave too little of the 5 s in which an outage is reported */
+#define CM_NO_RESOURCES 3 /* a reject's status: the peer's CM is short of resources */
+#define CM_NO_LISTENER 8  /* a status without a listener: the rank may have ended */
 #define SHORT_BACKOFF_MS 100
 #define SHORT_TOLD_NS NS_PER_SECOND
 #define LAST_TEXT_BYTES 96
 
-/* The first byte of a reject's private data. */
+/* First byte of a reject's private data. */
 enum reject_reason {
 	REJECT_STRANGER, /* no proof of the key, or no memory */
-	REJECT_BUSY,     /* the rejecting rank's own request is in progress: wait for it */
-	REJECT_SHORT,    /* no descriptors for the connection */
-	REJECT_LEFT,     /* the rejecting rank has left the job */
-	REJECT_MEMORY,   /* no memory for the connection */
-	REJECT_NOT,      /* never sent */
+	REJECT_BUSY,     /* the rank's own request is in progress */
+	REJECT_SHORT,    /* no descriptors */
+	REJECT_LEFT,     /* the rank has left the job */
+	REJECT_MEMORY,
+	REJECT_NOT, /* never sent */
 };
 
 static_assert(ROUTE_WHY_BYTES <= DEATH_TEXT_BYTES && ENDPOINT_WHY_BYTES <= DEATH_TEXT_BYTES, "reasons of a death");
@@ -92,21 +89,21 @@ enum conn_state {
 
 struct conn {
 	enum conn_state state;
-	bool counted;          /* counted among the job's attempts in progress */
+	bool counted;          /* among the job's attempts in progress */
 	uint32_t attempt;      /* of our last request */
-	uint32_t peer_attempt; /* in CONN_ACCEPTED: of the request that this side has answered */
+	uint32_t peer_attempt; /* in CONN_ACCEPTED: of the answered request */
 	uint64_t started_ns;
 	uint64_t deadline_ns; /* of all attempts together */
 	uint64_t step_ns;     /* time limit of the present state */
 	struct rdma_cm_id *id;
 	struct wire_pair pair;
 	struct endpoint endpoint; /* the peer's */
-	const char *address;      /* the address in use; NULL until the endpoint is known */
+	const char *address;      /* in use; NULL until the endpoint is known */
 	struct sockaddr_storage addr;
-	/* When a shortage began, or was last reported; 0: there has been none. */
+	/* When a shortage began, or was last reported; 0: never. */
 	uint64_t short_ns;
-	bool refused;               /* the last attempt, by the peer */
-	char last[LAST_TEXT_BYTES]; /* how the last attempt ended */
+	bool refused; /* the last attempt, by the peer */
+	char last[LAST_TEXT_BYTES];
 };
 
 static const struct verbs_functions *functions_of(const struct peer *peer)
@@ -143,9 +140,7 @@ static void free_conn(struct peer *peer)
 	peer->conn = NULL;
 }
 
-/*
- * The deadline has passed: declares the peer dead, or unreachable if it refuses. Frees peer->conn.
- */
+/* Declares the peer dead, or unreachable if it refuses. Frees peer->conn. */
 static void give_up(struct peer *peer, uint64_t now)
 {
 	struct conn *conn = peer->conn;
@@ -170,8 +165,8 @@ static void enter(struct peer *peer, enum conn_state state, uint64_t limit_ms)
 }
 
 /*
- * The attempt has failed: schedules the next, with some jitter so that two sides do not collide for
- * ever. Drops the identifier; the caller must return.
+ * Drops the failed attempt and schedules the next, with jitter so that two sides do not collide for
+ * ever. The caller must return.
  */
 static void retry(struct peer *peer, const char *what, int status)
 {
@@ -191,8 +186,8 @@ static void set_deadline(struct peer *peer)
 }
 
 /*
- * Out of descriptors or memory here (error > 0) or at the peer (< 0): restarts the deadline, and
- * reports a shortage that persists.
+ * Restarts the deadline after a shortage here (error > 0) or at the peer (< 0), and reports one
+ * that persists.
  */
 static void suffer_shortage(struct peer *peer, int error)
 {
@@ -210,7 +205,7 @@ static void suffer_shortage(struct peer *peer, int error)
 	counter_store(&peer->shortage_ns, now); /* pairs with the counter_load in wait_watch */
 }
 
-/* Calls retry for an errno value, negative if the other side's. */
+/* Calls retry for an errno value, negative if the peer's. */
 static void retry_error(struct peer *peer, const char *what, int error)
 {
 	retry(peer, what, error);
@@ -274,7 +269,7 @@ static bool use_address(struct peer *peer, bool soft, char why[DEATH_TEXT_BYTES]
 	return false;
 }
 
-/* The address is known: sends a request, or queues for one. The deadline starts with the first. */
+/* Sends a request, or queues for one. The deadline starts with the first. */
 static void begin_request(struct peer *peer)
 {
 	struct conn *conn = peer->conn;
@@ -337,17 +332,14 @@ static void give_up_unknown(struct peer *peer, const char *why)
 	free_conn(peer);
 }
 
-/* Gives up a peer that has published no usable route. Frees peer->conn. */
+/* Frees peer->conn. */
 static void give_up_route(struct peer *peer, const char *why)
 {
 	rank_unreachable(peer->job, peer->rank, why);
 	free_conn(peer);
 }
 
-/*
- * Chooses the route to the peer, as the peer's side does too. False, with the reason, if there is
- * none.
- */
+/* Chooses the route to the peer, as its side does. False: there is none, with the reason. */
 static bool choose_way(struct peer *peer, char why[DEATH_TEXT_BYTES])
 {
 	enum route route;
@@ -376,13 +368,12 @@ void conn_endpoint(struct peer *peer, const void *value, size_t size_bytes)
 		begin_request(peer);
 }
 
-/* The key of the proof, in both directions, is that of the passive side. */
+/* Returns the passive side's key, which both directions prove. */
 static const uint8_t *proof_key(const struct peer *peer, enum handshake_direction direction)
 {
 	return direction == HANDSHAKE_REQUEST ? peer->conn->endpoint.key : peer->job->endpoint.key;
 }
 
-/* Encodes the private data of a request or an answer. */
 static void fill_private(const struct peer *peer, uint32_t attempt, enum handshake_direction direction,
                          uint8_t bytes[HANDSHAKE_BYTES])
 {
@@ -412,7 +403,7 @@ static struct rdma_conn_param conn_param(const struct peer *peer, const uint8_t 
 	};
 }
 
-/* Older kernels lack the option; the device's own timeout then holds, which is about as long. */
+/* Older kernels lack the option; the device's own timeout is about as long. */
 static void set_ack_timeout(const struct peer *peer, struct rdma_cm_id *id)
 {
 	uint8_t timeout = ACK_TIMEOUT;
@@ -456,7 +447,7 @@ static void tell_up(struct peer *peer, uint32_t attempt)
 		wire_flag(&peer->wire, 0, attempt, up, &number);
 }
 
-/* Both sides are established: hands the queue pair to the data path. Frees peer->conn. */
+/* Hands the queue pair to the data path. Frees peer->conn. */
 static void established(struct peer *peer)
 {
 	struct conn *conn = peer->conn;
@@ -491,15 +482,13 @@ static void answered(struct peer *peer, const struct handshake *data)
 	established(peer);
 }
 
-/* Requests of others. */
-
 static void reject(const struct verbs_functions *functions, struct rdma_cm_id *id, uint8_t reason)
 {
 	functions->reject(id, &reason, sizeof(reason));
 	functions->destroy_id(id);
 }
 
-/* Returns whether to accept the peer's request, in spite of an attempt of this side. */
+/* Returns whether to accept the peer's request in spite of an attempt of this side. */
 static bool request_wins(const struct peer *peer)
 {
 	const struct conn *conn = peer->conn;
@@ -520,7 +509,6 @@ static bool request_wins(const struct peer *peer)
 	return false;
 }
 
-/* Refuses a request that this side fails to accept. */
 static void refuse(struct peer *peer, const char *what, int error)
 {
 	uint8_t reason = shortage_code(error) == ORIEL_ERR_LIMIT ? REJECT_SHORT : REJECT_MEMORY;
@@ -545,7 +533,7 @@ static void accept_request(struct peer *peer, const struct device *device, struc
 	set_deadline(peer);
 	id->context = peer;
 	remember_remote(peer, data);
-	flag_store(&peer->area->up, 0); /* before the answer that lets the peer write it */
+	flag_store(&peer->area->up, 0); /* before the answer lets the peer write it */
 	set_ack_timeout(peer, id);
 	fill_private(peer, data->attempt, HANDSHAKE_ANSWER, bytes);
 	enter(peer, CONN_ACCEPTED, attempt_limit_ms(peer) * 2);
@@ -555,7 +543,6 @@ static void accept_request(struct peer *peer, const struct device *device, struc
 		refuse(peer, "rdma_accept", errno);
 }
 
-/* Finds the peer that a proven request is for. */
 static int requested_peer(struct oriel_job *job, const struct device *device, uint32_t rank, struct peer **peer)
 {
 	if (rank & HANDSHAKE_ATOMICS)
@@ -588,10 +575,7 @@ static void requested(struct oriel_job *job, const struct device *device, struct
 		reject(device->functions, id, reason);
 }
 
-/*
- * Returns what the peer is short of, as an errno value; ENFILE: its connection manager does not
- * say.
- */
+/* Returns the peer's shortage as an errno value; ENFILE: it does not say. */
 static int shortage_there(uint8_t reason)
 {
 	if (reason == REJECT_MEMORY)
@@ -633,10 +617,6 @@ static void disconnected(struct peer *peer)
 	wire_break(&peer->wire);
 }
 
-/*
- * Handles an event of a connection, established or in progress. Events of dropped identifiers never
- * arrive here.
- */
 static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int status, const struct handshake *answer,
                        uint8_t reason)
 {
@@ -669,10 +649,10 @@ static void peer_event(struct peer *peer, enum rdma_cm_event_type type, int stat
 		retry(peer, functions_of(peer)->event_str(type), status);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-	case RDMA_CM_EVENT_ADDR_CHANGE:      /* bonding only: an asynchronous event of the device follows if it matters */
-	case RDMA_CM_EVENT_TIMEWAIT_EXIT:    /* the identifier could be reused now; Oriel never does */
+	case RDMA_CM_EVENT_ADDR_CHANGE:      /* bonding only: an asynchronous event follows if it matters */
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:    /* Oriel never reuses identifiers */
 	case RDMA_CM_EVENT_CONNECT_REQUEST:  /* handled in dispatch */
-	case RDMA_CM_EVENT_CONNECT_RESPONSE: /* only for identifiers without a queue pair of their own */
+	case RDMA_CM_EVENT_CONNECT_RESPONSE: /* only without a queue pair of their own */
 	case RDMA_CM_EVENT_MULTICAST_JOIN:   /* datagrams only */
 	case RDMA_CM_EVENT_MULTICAST_ERROR:
 		break;
@@ -693,7 +673,7 @@ static void dispatch(struct oriel_job *job, const struct device *device, const s
 		disconnected(peer);
 }
 
-/* Returns the key that the event's private data must prove, or NULL if the data are not needed. */
+/* Returns the key that the private data must prove; NULL: they are not needed. */
 static const uint8_t *expected_key(const struct oriel_job *job, const struct rdma_cm_event *event)
 {
 	const struct peer *peer = event->id->context;
@@ -727,9 +707,7 @@ void conn_event(struct oriel_job *job, const struct device *device, struct rdma_
 	dispatch(job, device, &kept, proven ? &data : NULL, reason);
 }
 
-/* Time limits. */
-
-/* Returns whether the present step has taken too long, and another attempt may succeed. */
+/* Returns whether the step takes too long, and another attempt may help. */
 static bool is_overdue(const struct peer *peer, uint64_t now)
 {
 	return now >= peer->conn->step_ns && !device_maps_memory(peer->device);
@@ -759,14 +737,14 @@ static void tick_state(struct peer *peer, uint64_t now)
 	}
 }
 
-/* The peer has written that its side is established. Pairs with tell_up. */
+/* Returns whether the peer has written that its side is established. Pairs with tell_up. */
 static bool peer_told_up(const struct peer *peer)
 {
 	return peer->conn->state == CONN_ACCEPTED && flag_load(&peer->area->up) == peer->conn->peer_attempt;
 }
 
 /*
- * Returns whether the deadline has passed. None holds while queued, or while the peer may still be
+ * Returns whether the deadline has passed. None holds while queued, or while the peer may be
  * starting.
  */
 static bool too_late(const struct conn *conn, uint64_t now)
@@ -775,8 +753,8 @@ static bool too_late(const struct conn *conn, uint64_t now)
 }
 
 /*
- * Returns whether this rank is leaving, and the other side cannot wait for this attempt: then no
- * time limit means a death.
+ * Returns whether this rank is leaving, and the other side cannot wait for the attempt: then no
+ * limit means a death.
  */
 static bool is_pointless(const struct peer *peer, uint64_t now)
 {
@@ -791,7 +769,6 @@ bool conn_is_timed(const struct peer *peer)
 	return peer->conn && peer->conn->state != CONN_ADDRESS;
 }
 
-/* Resets the peer to PEER_NEW. Frees peer->conn. */
 static void forget_attempt(struct peer *peer)
 {
 	free_conn(peer);
@@ -813,7 +790,6 @@ bool conn_tick(struct peer *peer, uint64_t now)
 	return peer->conn;
 }
 
-/* Gives up connecting, and disconnects an established connection. */
 static void let_go(struct peer *peer)
 {
 	if (peer->conn)

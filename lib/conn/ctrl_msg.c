@@ -22,9 +22,8 @@ struct unexpected_msg {
 };
 
 /*
- * Reads the count that the peer writes every half ring. It may have advanced by two steps since the
- * last reading. A torn reading equals neither of the two values accepted: their lowest bytes differ
- * from those of the values between.
+ * Reads the count that the peer writes every half ring, which may have advanced twice. A torn
+ * reading equals neither accepted value: the lowest bytes differ.
  */
 static void look_at_consumed(struct peer *peer)
 {
@@ -34,7 +33,7 @@ static void look_at_consumed(struct peer *peer)
 		peer->ctrl_msg_acked = consumed;
 }
 
-/* Returns the number of a message for which there is room, or 0. */
+/* Returns a message's number; 0: no room. */
 static uint64_t claim(struct peer *peer)
 {
 	uint64_t number = 0;
@@ -66,10 +65,9 @@ static int write_ctrl_msg(struct peer *peer, const struct ctrl_msg *msg, uint64_
 
 struct sending {
 	struct peer *peer;
-	uint64_t number; /* of the message; 0: no room yet */
+	uint64_t number; /* 0: no room yet */
 };
 
-/* Claims room once the peer is connected. */
 static int send_step(void *arg)
 {
 	struct sending *sending = arg;
@@ -103,10 +101,7 @@ int ctrl_msg_send(struct peer *peer, struct ctrl_msg *msg, struct wait *wait)
 	return rc ? rc : write_ctrl_msg(peer, msg, sending.number);
 }
 
-/*
- * Writes the count of taken messages to the writer, half a ring at a time. The caller holds
- * ctrl_msg_lock.
- */
+/* Writes the count of taken messages to the writer, every half ring, under ctrl_msg_lock. */
 static void acknowledge(struct peer *peer)
 {
 	uint64_t unused;
@@ -137,10 +132,7 @@ static bool keep_unexpected(struct oriel_job *job, struct unexpected_msg *unexpe
 	return room;
 }
 
-/*
- * Moves one message from ring to list; false if there is none, or no room. The caller holds the
- * peer's ctrl_msg_lock.
- */
+/* Moves one message from ring to list, under ctrl_msg_lock; false: there is none, or no room. */
 static bool next_ctrl_msg(struct peer *peer)
 {
 	const struct ctrl_msg *msg = &peer->area->ctrl_msgs[peer->ctrl_msg_taken % CTRL_MSG_RING];

@@ -4,15 +4,14 @@
  *
  * DESIGN NOTES
  *
- * Each side of a connection has a ring of CTRL_MSG_RING messages in its area, which the neighbour
- * writes: first the contents, then, as a flag behind them, the stamp, which is the message's
- * number. A thread that waits in a collective takes messages in order, each by exactly the stamp
- * expected next. They go to the job's list of unexpected messages until their collective takes
- * them. Flow control: every half ring the reader writes to the writer's area how many it has taken.
+ * Each side of a connection has a ring of messages in its area, which the neighbour writes: the
+ * contents, then, as a flag, the stamp, which is the message's number. A thread that waits in a
+ * collective takes messages in order, each by the stamp expected next, and puts them into the job's
+ * list of unexpected messages until their collective takes them. Flow control: every half ring the
+ * reader writes to the writer's area how many it has taken.
  *
  * A rank is at most one collective ahead of another on the same list of members, so a ring is not
- * full for long. If more threads are in collectives at once than the ring has places, the writer
- * waits.
+ * full for long. With more threads in collectives than places in the ring, the writer waits.
  */
 #ifndef ORIEL_CTRL_MSG_H
 #define ORIEL_CTRL_MSG_H
@@ -37,17 +36,15 @@ struct unexpected_msgs {
 };
 
 /*
- * Sends a message; waits for the connection and for room. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT
- * (nothing sent).
+ * Waits for the connection and for room, and sends a message. ERRORS: ORIEL_ERR_PEER,
+ * ORIEL_ERR_TIMEOUT (nothing sent).
  */
 int ctrl_msg_send(struct peer *peer, struct ctrl_msg *msg, struct wait *wait);
 
-/*
- * Takes the message of that collective and round from that peer, if it has arrived. Never blocks.
- */
+/* Takes that message of that peer, if it has arrived. */
 bool ctrl_msg_take(struct peer *peer, const uint8_t id[16], uint32_t round, struct ctrl_msg *msg);
 
-/* Takes messages out of the rings of all peers, so that no writer waits for this rank. */
+/* Empties all rings, so that no writer waits for this rank. */
 void ctrl_msg_drain_all(struct oriel_job *job);
 
 /* Drops the unexpected messages of a collective that has ended, or (NULL) all. */

@@ -4,14 +4,13 @@
  *
  * DESIGN NOTES
  *
- * A window is identified by a hash of its group's member list and of how many windows were made on
- * that list before. Every member computes the same 16 bytes without a message, they are never
- * reused, and an entry can be published before the creation barrier ends. The slot may differ from
- * member to member.
+ * A window's id is a hash of its group's member list and of how many windows were made on that list
+ * before. Every member computes it without a message, and it is never reused, so an entry can be
+ * published before the creation barrier ends. The slot may differ from member to member.
  *
- * An entry may be written while peers read that slot, for the window that had it before; its check
- * word detects torn readings. Members look for an entry only between the creation barrier and the
- * free barrier, when it does not change. So a copy that does not match only means "not this slot".
+ * Peers may read a slot while its entry is written, but they look for that window only between its
+ * creation and free barriers, when the entry does not change. The check word detects torn readings;
+ * a copy that does not match means "not this slot".
  */
 #include "conn/directory.h"
 
@@ -43,8 +42,6 @@ bool dir_entry_matches(const struct dir_entry *entry, const uint8_t id[WINDOW_ID
 	       entry->disp_unit_bytes > 0;
 }
 
-/* This rank's own table. */
-
 int directory_open(struct oriel_job *job)
 {
 	int rc = 0;
@@ -65,7 +62,7 @@ void directory_close(struct oriel_job *job)
 	free(job->directory.controls);
 }
 
-/* The caller holds job->lock, also of the next functions. */
+/* Under job->lock, as the next functions. */
 static int add_control(struct oriel_job *job, uint32_t slot)
 {
 	size_t bytes = control_bytes(log2_up((uint64_t)job->size));
@@ -122,8 +119,8 @@ static uint32_t free_slot(const struct oriel_job *job)
 }
 
 /*
- * Clears what the slot's previous window has left in the flag words. Its free barrier is over, so
- * no rank writes them.
+ * Clears the flag words that the slot's previous window has left. After its free barrier no rank
+ * writes them.
  */
 static void clear_flags(struct oriel_job *job, uint32_t slot)
 {
@@ -165,7 +162,7 @@ void directory_publish(struct oriel_job *job, uint32_t device, uint32_t slot, co
 {
 	struct dir_entry *own = directory_entry(job, device, slot);
 
-	own->check = 0; /* readers of a half-written entry find that it does not match */
+	own->check = 0; /* readers of a half-written entry find no match */
 	full_fence();
 	memcpy(own, entry, offsetof(struct dir_entry, check));
 	full_fence();

@@ -18,9 +18,7 @@ static_assert(HEAD_BYTES + HANDSHAKE_KEY_BYTES + 2 * DEVICE_ADDR_TEXT_BYTES + PL
               "an endpoint is one value of the bootstrap; a text takes its length and at most its room less one");
 static_assert(ENDPOINT_MAX_BYTES <= 255, "the least that a launcher takes");
 
-/*
- * Bytes still to be read. A field that does not fit sets `bad`, and nothing is read from there on.
- */
+/* Bytes still to be read. A field that does not fit sets `bad`, which ends reading. */
 struct reader {
 	const uint8_t *at;
 	size_t left;

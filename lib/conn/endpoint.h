@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * endpoint.h - what a rank publishes through the bootstrap, as pure functions
+ * endpoint.h - what a rank publishes through the bootstrap
  *
- * One value, put once before any other rank is asked about: launchers keep the first value put. It
- * begins with a mark and a version, so that a rank of another build is refused by name. It has one
- * encoding: no field may be missing, and nothing may follow.
+ * It is one value, put before any other rank is asked about: launchers keep the first value put.
+ * Mark and version refuse a rank of another build by name. No field may be missing, and nothing may
+ * follow.
  *
  *   mark     "ore"
  *   version  1 byte
@@ -27,27 +27,27 @@
 #include "verbs/handshake.h"
 
 #define ENDPOINT_BOOT_KEY "endpoint" /* its key in the bootstrap */
-#define ENDPOINT_VERSION 6           /* changes if builds would not understand each other, also with each SHM_ABI */
+#define ENDPOINT_VERSION 6           /* changes if builds would not understand each other, also with SHM_ABI */
 #define ENDPOINT_MAX_BYTES BOOT_VALUE_MAX_BYTES
 #define ENDPOINT_WHY_BYTES 128
 
 struct endpoint {
 	uint8_t key[HANDSHAKE_KEY_BYTES];
-	char card[DEVICE_ADDR_TEXT_BYTES]; /* addresses; "": the rank has no such device */
+	char card[DEVICE_ADDR_TEXT_BYTES]; /* addresses; "": no such device */
 	char soft[DEVICE_ADDR_TEXT_BYTES];
 	struct place place;
 	uint8_t atomics;
 };
 
-/* Describes this rank, with these addresses, a new random key and that setting. */
+/* Describes this rank, with a new random key. */
 void endpoint_make(struct endpoint *endpoint, const char *card, const char *soft, enum atomics_by atomics);
 
-/* Encodes the value for the bootstrap. Returns its size. */
+/* Returns the encoding's size. */
 size_t endpoint_encode(const struct endpoint *endpoint, uint8_t bytes[ENDPOINT_MAX_BYTES]);
 
 /*
- * Returns false, with the reason as a text about the other rank, if bytes are no endpoint of this
- * version; *out is then unchanged.
+ * Returns false, with the reason as a text about the other rank and *out unchanged, if bytes are no
+ * endpoint of this version.
  */
 bool endpoint_decode(struct endpoint *out, const void *bytes, size_t size_bytes, char why[ENDPOINT_WHY_BYTES]);
 

@@ -19,7 +19,7 @@ void goodbye_say(struct peer *peer)
 		counter_store(&peer->goodbye_number, number); /* pairs with the counter_load in has_parted */
 }
 
-/* Step 2. The service thread ends attempts in progress when it next serves their peers. */
+/* Step 2. The service thread ends attempts when it next serves their peers. */
 static void begin(void *arg)
 {
 	struct oriel_job *job = arg;
@@ -43,7 +43,7 @@ static bool has_parted(struct peer *peer)
 	return state == PEER_UP && number > 0 && peer_said_goodbye(peer) && wire_drive(&peer->wire, number);
 }
 
-/* Step 4: `peer` is the first, in the table's order, that this rank has not parted from. */
+/* Step 4: `peer` is the first that this rank has not parted from. */
 struct parting {
 	struct oriel_job *job;
 	struct peer *peer;

@@ -4,48 +4,41 @@
  *
  * DESIGN NOTES
  *
- * The launcher takes no part: a queue pair that must not disappear under another rank's requests,
- * and a disconnect that is no death, concern two connected ranks only. The cost grows with a rank's
- * neighbours, not with the job.
+ * The launcher takes no part: only two connected ranks must agree that a disconnect is no death,
+ * and that no request needs the queue pair. The cost grows with a rank's neighbours, not with the
+ * job.
  *
  * In oriel_finalize a rank
  *
  *   1. drains: all its requests are complete, so messages and flags lie in the peers' memory;
- *   2. begins, on the service thread. From here on it makes no connection, and rejects requests
- *      with the reason that it has left. It drops attempts that no other rank knows of yet. Other
- *      attempts come up, or reach their step's time limit;
+ *   2. begins, on the service thread. From here on it makes no connection, and rejects requests.
+ *      It drops attempts that no other rank knows of yet. Other attempts come up, or reach their
+ *      step's time limit;
  *   3. says goodbye to each peer whose connection is up, or comes up now: it writes a word into the
- *      area that the peer has for it (layout.h), behind all other requests on that queue pair;
+ *      peer's area for it (layout.h), behind all other requests on that queue pair;
  *   4. waits, peer by peer, until its own word is acknowledged and the peer's has arrived, or the
  *      peer is dead. Meanwhile it takes messages, and busy peers can read its directory and areas;
  *   5. informs the launcher, disconnects, and releases everything.
  *
- * A rank that disconnects has seen the other's word, so the other has nothing in flight but pings
- * and perhaps the acknowledgement of that word. Its own word is acknowledged, so the other has it
- * in memory. Hence a connection that ends, or a queue pair that breaks, is no death if the peer's
- * word is in our area (peer_lost).
+ * A rank disconnects after both words have arrived, when the other has nothing in flight but pings
+ * and perhaps an acknowledgement. Hence a connection that ends, or a queue pair that breaks, is no
+ * death if the peer's word is in our area (peer_lost).
  *
  * No rank needs one that has left. A collective call ends only when what this rank owes the others
- * lies in their memory, or in requests that step 1 waits for: the messages of oriel_barrier, and of
- * making and freeing a window. Windows are freed, so no rank looks anything up here or has an epoch
- * with this one. Step 4 waits for every rank that was connected; others are owed nothing. This
- * holds for programs in which every call succeeded. After a failed call (a death, a timeout), a
- * rank may wait in vain for one that has left:
+ * lies in their memory, or in requests that step 1 waits for. Windows are freed, so no rank looks
+ * anything up here or has an epoch with this one. Ranks that were not connected are owed nothing.
+ * After a failed call (a death, a timeout), a rank may wait in vain for one that has left:
  *
- *   it waits for a message, connected       the goodbye has arrived and the message has not: the
- *                                           call fails (coll.c), while the leaving rank waits in
- *                                           step 4
- *   it waits on a window, connected         the directory shows that the window is gone (link.c)
- *   it is not connected, and requests it    rejected, "has left"; once the process has ended, out
- *                                           of reach
+ *   for a message, connected    the goodbye has arrived without the message: the call fails
+ *                               (coll.c) while the leaving rank waits in step 4
+ *   on a window, connected      the directory shows that the window is gone (link.c)
+ *   not connected               its request is rejected; once the process has ended, out of reach
  *
  * Each is ORIEL_ERR_PEER for the call, and no death: oriel_finalize of the waiting rank returns 0.
  *
- * Failures here: pings, disconnect or launcher reveal a peer that dies before its word, as in any
- * wait, and oriel_finalize reports the death; one that dies after its word has left, unless the
- * launcher reports otherwise. After a timeout the words sent remain valid: only the next
- * oriel_finalize, which waits on, and oriel_abort are of use (job_count_collective). The launcher
- * may be gone.
+ * Pings, disconnect or launcher reveal a peer that dies before its word, and oriel_finalize reports
+ * the death; one that dies after its word has left, unless the launcher reports otherwise. After a
+ * timeout only oriel_finalize, which waits on, and oriel_abort are of use (job_count_collective).
  */
 #ifndef ORIEL_GOODBYE_H
 #define ORIEL_GOODBYE_H
@@ -60,18 +53,18 @@ struct oriel_job;
 struct peer;
 
 struct goodbye {
-	bool asked;       /* the task has been handed over; used by oriel_finalize's thread */
+	bool asked;       /* the task has been handed over; for oriel_finalize's thread */
 	struct task task; /* step 2 */
 	uint32_t begun;   /* 0 or 1; written by the service thread, read by state_load */
 };
 
-/* Returns whether this rank is in oriel_finalize, past the point of no return. */
+/* Returns whether this rank is past the point of no return of oriel_finalize. */
 static inline bool goodbye_has_begun(const struct goodbye *goodbye)
 {
 	return state_load(&goodbye->begun); /* pairs with begin in goodbye.c: no peer is made any more */
 }
 
-/* Says goodbye to a peer whose connection is up. Service thread. */
+/* Says goodbye to a connected peer. Service thread. */
 void goodbye_say(struct peer *peer);
 
 /*

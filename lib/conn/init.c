@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* init.c - joining and leaving a job, and what concerns all of it. */
+/* init.c - joining and leaving a job, and calls that concern all of it */
 #include "conn/service.h"
 
 #include <sched.h>
@@ -39,7 +39,7 @@ static const char *first_text(const char *a, const char *b, const char *c)
 	return b && *b ? b : c;
 }
 
-/* Returns how many processors a process may use; 0 if unknown. */
+/* Returns 0 if unknown. */
 static int processors_of(pid_t pid)
 {
 	cpu_set_t set;
@@ -48,8 +48,8 @@ static int processors_of(pid_t pid)
 }
 
 /*
- * Returns the number of processors for this machine's ranks. A rank bound to some of them has fewer
- * than its launcher, whose number then counts.
+ * Returns the processors for this machine's ranks. A bound rank has fewer than its launcher, whose
+ * number then counts.
  */
 static int processors(void)
 {
@@ -124,7 +124,7 @@ static void init_locks(struct oriel_job *job)
 	pthread_mutex_init(&job->unexpected.lock, NULL);
 }
 
-/* Releases all parts that have been built. The service thread has ended. */
+/* The service thread has ended. */
 static void job_release(struct oriel_job *job)
 {
 	connections_release(job);
@@ -157,7 +157,7 @@ static void job_release(struct oriel_job *job)
 	handle_release(HANDLE_JOB, job);
 }
 
-/* Reports the devices. Ranks of a missing device are reached by the other one, if at all. */
+/* Ranks of a missing device are reached by the other one, if at all. */
 static void tell_devices(const struct oriel_job *job, const struct providers *wanted)
 {
 	tell(job->rank, "one of %d (started by: %s)", job->size, job->boot->ops->name);
@@ -186,7 +186,6 @@ static int open_devices(struct oriel_job *job, const struct oriel_options *optio
 	return rc;
 }
 
-/* Returns the address of the device that maps memory, or of the one that does not. */
 static const char *address_of(const struct oriel_job *job, bool maps_memory)
 {
 	const struct device *device = devices_find(&job->devices, maps_memory);
@@ -194,7 +193,7 @@ static const char *address_of(const struct oriel_job *job, bool maps_memory)
 	return device ? device->addr_text : "";
 }
 
-/* Publishes the endpoint, once, before any other rank is asked about: see boot.h. */
+/* Must precede questions about other ranks (boot.h). */
 static int publish(struct oriel_job *job)
 {
 	uint8_t bytes[ENDPOINT_MAX_BYTES];
@@ -260,7 +259,7 @@ static int join_job(const struct oriel_options *options, struct oriel_job **out)
 
 	if (!job)
 		return err_set(ORIEL_ERR_MEMORY, "out of memory");
-	(void)tell_open(); /* boot_open may have something to tell; set_limits reports a malformed value */
+	(void)tell_open(); /* for messages of boot_open; set_limits reports a malformed value */
 	rc = boot_open(options->bootstrap, &job_boot_events, job, &boot);
 	if (rc) {
 		handle_release(HANDLE_JOB, job);
@@ -272,7 +271,7 @@ static int join_job(const struct oriel_options *options, struct oriel_job **out)
 	return rc;
 }
 
-/* Reads the program's options as this build knows them; NULL: none. */
+/* Reads the options as this build knows them. */
 static int read_options(const struct oriel_options *given, struct oriel_options *options)
 {
 	int rc = given ? public_struct_check(given->struct_bytes, "oriel_options") : 0;
@@ -330,7 +329,7 @@ int oriel_finalize(oriel_job **job)
 	if (rc)
 		return err_in(rc, "oriel_finalize");
 	service_stop(*job);
-	dead = job_died_member(*job, (*job)->world); /* of one that cannot be reached nothing is lost */
+	dead = job_died_member(*job, (*job)->world); /* an unreachable rank is no loss */
 	if (dead != ORIEL_RANK_NONE)
 		rc = err_in(peer_error(*job, dead), "oriel_finalize");
 	job_release(*job);

@@ -4,17 +4,15 @@
  *
  * DESIGN NOTES
  *
- * A reader first tries its own slot number, which is right in programs whose ranks make the same
- * windows. Otherwise it reads the whole directory, DIR_BATCH entries at a time.
+ * A reader first tries its own slot number, which is right if all ranks make the same windows.
+ * Otherwise it reads the whole directory.
  *
  * A window that is not found, or not found again, does not exist: the member could not make it in
  * time, or has freed it after an error. The waiting call fails; the peer lives.
  *
  * Lookups of one peer run one after the other, since they share the landing zone in the peer's
- * area. If the peer's tables are mapped the processor reads them, into the same landing zone.
- *
- * Most lookups need no service thread: if the tables are mapped, and known from an earlier lookup,
- * the caller reads the entry at its own slot itself.
+ * area. If the tables are mapped the processor reads them into it. If they are known, too, the
+ * caller reads the entry at its own slot itself, without the service thread.
  */
 #include "conn/directory.h"
 
@@ -29,9 +27,9 @@
 #include "job/peer.h"
 #include "job/service_queue.h"
 
-#define SCANS_MAX 16          /* a torn reading is rare, two at the same place are rarer */
+#define SCANS_MAX 16          /* torn readings are rare */
 #define STEPS_PER_TICK 256    /* then the loop serves other peers */
-#define SPINS_AFTER_READ 2000 /* polls before the service thread goes back to its loop */
+#define SPINS_AFTER_READ 2000 /* polls before the service thread returns to its loop */
 
 enum lookup_step { STEP_DIR_ROOT, STEP_ENTRIES, STEP_AREA_HEAD, STEP_DONE };
 
@@ -40,15 +38,15 @@ struct lookup {
 	struct lookup_customer customer;
 	struct lookup *next;
 	enum lookup_step step;
-	bool again;    /* a window found before is looked up again */
-	bool absent;   /* the peer has no such window */
-	bool scanning; /* the own slot number was not right: the whole directory is read */
+	bool again; /* of a window found before */
+	bool absent;
+	bool scanning; /* of the whole directory */
 	bool reading;
-	bool landed;      /* read from mapped memory, without a request */
-	uint32_t slot;    /* first slot of the entries being read */
-	uint64_t number;  /* of the outstanding RDMA READ */
-	uint64_t read_ns; /* when it began */
-	uint32_t scans;   /* searches through the whole directory */
+	bool landed;     /* read from mapped memory */
+	uint32_t slot;   /* first slot of the entries being read */
+	uint64_t number; /* of the outstanding RDMA READ */
+	uint64_t read_ns;
+	uint32_t scans; /* of the whole directory */
 	struct dir_entry found;
 };
 
@@ -65,7 +63,7 @@ static void lookup_finish(struct peer *peer, struct lookup *lookup)
 	free(lookup);
 }
 
-/* Copies new segments only: other threads use those known before. */
+/* Copies new segments only: other threads use the known ones. */
 static void merge_root(struct peer *peer, struct table_root *known, const struct table_root *read)
 {
 	pthread_mutex_lock(&peer->lock);
@@ -76,7 +74,7 @@ static void merge_root(struct peer *peer, struct table_root *known, const struct
 	pthread_mutex_unlock(&peer->lock);
 }
 
-/* Called once, before the first window of the peer is described. */
+/* Precedes the description of the peer's first window. */
 static void learn_page_locks(struct peer *peer, const struct area_head *head)
 {
 	if (!peer->remote_page_locks.addr && segment_ready(&head->page_locks))
@@ -104,7 +102,6 @@ static bool dir_segment_known(const struct peer *peer, uint32_t slot)
 	return slot < WINDOWS_MAX && segment_ready(&peer->remote_dir_root.segment[table_segment(slot, &offset)]);
 }
 
-/* Returns the place of an entry whose segment is known. */
 static struct remote place_of_entry(const struct peer *peer, uint32_t slot)
 {
 	uint32_t offset;
@@ -120,10 +117,7 @@ static bool flags_known(const struct peer *peer, uint32_t slot)
 	return segment_ready(&peer->remote_flags.segment[table_segment(slot, &offset)]);
 }
 
-/*
- * Copies word by word, since the peer may be writing. The check words detect a torn reading, as
- * after an RDMA READ.
- */
+/* Copies word by word: the peer may be writing. The check words detect a torn reading. */
 static bool read_mapped(struct peer *peer, void *to, size_t size_bytes, struct remote from)
 {
 	const uint64_t *there = direct_words(&peer->direct, from, size_bytes);
@@ -134,7 +128,7 @@ static bool read_mapped(struct peer *peer, void *to, size_t size_bytes, struct r
 	return there;
 }
 
-/* Finds where the peer's entry for that slot lies, if its tables are known. Any thread. */
+/* Finds the peer's entry for that slot, if its tables are known. Any thread. */
 static bool find_entry(struct peer *peer, uint32_t slot, struct remote *entry)
 {
 	bool known;
@@ -147,7 +141,6 @@ static bool find_entry(struct peer *peer, uint32_t slot, struct remote *entry)
 	return known;
 }
 
-/* Returns whether the calling thread has found the window in mapped tables. */
 static bool look_up_mapped(struct peer *peer, const uint8_t id[WINDOW_ID_BYTES], uint32_t slot,
                            const struct lookup_customer *customer)
 {
@@ -210,13 +203,13 @@ static void start_read(struct peer *peer, struct lookup *lookup, size_t size_byt
 	}
 	if (wire_get(&peer->wire, wire_sge(&peer->area->landing, size_bytes, peer_area_keys(peer).lkey), from,
 	             &lookup->number))
-		return; /* the wire is broken: the peer is dead, lookups_fail comes next */
+		return; /* the wire is broken: lookups_fail comes next */
 	lookup->number = wire_signal(&peer->wire);
 	lookup->read_ns = now_ns();
 	lookup->reading = true;
 }
 
-/* Returns how many entries to read from lookup->slot on, within its segment. */
+/* Stays within the segment. */
 static uint32_t entries_wanted(const struct lookup *lookup, uint32_t segment, uint32_t offset)
 {
 	return lookup->scanning ? min_u32(DIR_BATCH, table_segment_elements(segment) - offset) : 1;
@@ -295,7 +288,7 @@ static void end_entries(struct peer *peer, struct lookup *lookup)
 		next_entries(peer, lookup, read);
 }
 
-/* Ranks of builds with different memory layouts would write into each other's words. */
+/* Ranks with different memory layouts would write into each other's words. */
 static bool same_layout(const struct peer *peer, const struct area_head *head)
 {
 	const struct area_head *own = &peer->area->head;
@@ -311,7 +304,7 @@ static void end_head(struct peer *peer, struct lookup *lookup)
 	if (same_layout(peer, head)) {
 		learn_page_locks(peer, head);
 		peer->remote_neighbour = head->neighbour;
-		merge_root(peer, &peer->remote_flags, &head->flags); /* last: flags_known then implies all of it */
+		merge_root(peer, &peer->remote_flags, &head->flags); /* last: flags_known implies all of it */
 		if (flags_known(peer, lookup->slot))
 			lookup->step = STEP_DONE;
 		return;
@@ -343,7 +336,7 @@ static void end_step(struct peer *peer, struct lookup *lookup)
 	}
 }
 
-/* Polls for a while: a read takes microseconds, a turn of the loop milliseconds. */
+/* Polls: a read takes microseconds, a turn of the loop milliseconds. */
 static bool read_done(struct peer *peer, const struct lookup *lookup)
 {
 	for (int i = 0; !lookup->landed && i < SPINS_AFTER_READ; i++) {
@@ -355,7 +348,7 @@ static bool read_done(struct peer *peer, const struct lookup *lookup)
 	return lookup->landed;
 }
 
-/* Looking up is part of reaching the peer, and has the same time limit; 0: none. */
+/* A lookup has the time limit of connecting; 0: none. */
 static void judge_time(struct peer *peer, const struct lookup *lookup)
 {
 	int limit_ms = peer_connect_limit_ms(peer);

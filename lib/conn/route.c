@@ -12,10 +12,7 @@ static const char *who(bool own, bool other)
 	return "it";
 }
 
-/*
- * Explains why the ranks have no common device. If they could share memory, a setting of one
- * forbids it.
- */
+/* If ranks could share memory, a setting forbids it. */
 static void explain(const struct endpoint *own, const struct endpoint *other, const char *apart,
                     char why[ROUTE_WHY_BYTES])
 {

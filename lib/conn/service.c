@@ -35,22 +35,21 @@ struct service {
 	pthread_t thread;
 	const struct libev *libev;
 	struct ev_loop *loop;
-	ev_io channels[DEVICES_MAX]; /* by the device's index, as the next two */
+	ev_io channels[DEVICES_MAX]; /* by device, as the next two */
 	ev_io async_events[DEVICES_MAX];
-	ev_io wakeups[DEVICES_MAX]; /* peers' wakeups, see wakeup.h */
+	ev_io wakeups[DEVICES_MAX]; /* peers' wakeups (wakeup.h) */
 	ev_io boot;
 	ev_async wake;
-	ev_timer tick; /* runs while a busy peer needs it, see needs_ticks */
-	ev_timer beat; /* always runs: a poll whose descriptors have been closed would never end */
+	ev_timer tick; /* runs while a busy peer needs it (needs_ticks) */
+	ev_timer beat; /* always runs: a poll of closed descriptors would never end */
 	bool boot_lost;
 	struct task end;
 	bool ended;           /* `end` has run */
-	int poll_error;       /* errno of a failed poll: the loop cannot be used any more */
+	int poll_error;       /* errno of a failed poll */
 	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t changed;
 };
 
-/* An oriel_abort call, passed to the thread. */
 struct abort_request {
 	struct service *service;
 	int status;
@@ -66,15 +65,15 @@ static void set_tick(struct service *service, double seconds)
 }
 
 /*
- * Returns whether time alone can advance a busy peer. A peer whose rank is still being started
- * needs no ticks: those of a thousand waiting ranks would keep it from starting.
+ * Returns whether time can advance a busy peer. Ticks of many waiting ranks would keep a peer from
+ * starting.
  */
 static bool needs_ticks(struct peer *peer)
 {
 	return !peer->conn || conn_is_timed(peer);
 }
 
-/* Serves a peer once. Returns whether it needs that again. */
+/* Returns whether the peer needs that again. */
 static bool serve(struct peer *peer, uint64_t now)
 {
 	bool connecting, looking;
@@ -92,10 +91,7 @@ static bool serve(struct peer *peer, uint64_t now)
 	return connecting || looking;
 }
 
-/*
- * Serves every busy peer once. Returns whether those still busy need ticks; *fresh: some of them
- * are new.
- */
+/* Returns whether peers that are still busy need ticks; *fresh: some of them are new. */
 static bool serve_round(struct oriel_job *job, uint64_t now, bool *fresh)
 {
 	struct peer *round = service_queue_begin_round(job, fresh), *peer;
@@ -139,10 +135,7 @@ static void take_cm_events(struct service *service)
 		take_cm_events_of(job, &job->devices.list[i]);
 }
 
-/*
- * Returns the longest tick, so that all ranks of a processor together cause the same load, however
- * many they are.
- */
+/* Returns the longest tick, by which all ranks of a processor together cause a constant load. */
 static double tick_most(const struct oriel_job *job)
 {
 	double most = TICK_SECONDS * job->ranks_per_processor;
@@ -150,9 +143,7 @@ static double tick_most(const struct oriel_job *job)
 	return most < TICK_MAX_SECONDS ? most : TICK_MAX_SECONDS;
 }
 
-/*
- * Handles events before time limits: the process may have been stopped for longer than any limit.
- */
+/* Handles events before time limits: the process may have been stopped. */
 static void on_tick(struct ev_loop *loop, ev_timer *watcher, int events)
 {
 	struct service *service = watcher->data;
@@ -165,10 +156,7 @@ static void on_tick(struct ev_loop *loop, ev_timer *watcher, int events)
 		set_tick(service, watcher->repeat * 2);
 }
 
-/*
- * An event may have finished what another step waits for, so peers are served at once, not at the
- * next tick.
- */
+/* Serves peers at once: an event may have finished what another step waits for. */
 static void on_channel(struct ev_loop *loop, ev_io *watcher, int events)
 {
 	struct service *service = watcher->data;
@@ -179,7 +167,6 @@ static void on_channel(struct ev_loop *loop, ev_io *watcher, int events)
 	serve_busy(service);
 }
 
-/* Finds the peer of a queue pair; a cold path. */
 static struct peer *peer_of_qp(struct oriel_job *job, const struct ibv_qp *qp)
 {
 	struct peer *found = NULL;
@@ -200,7 +187,7 @@ static void qp_failed(struct oriel_job *job, const struct ibv_qp *qp, const char
 		peer_lost(peer, what);
 }
 
-/* Returns whether the peer is reached by this device, or could only be reached by it. */
+/* Returns whether the peer is reached by this device, or could only be. */
 static bool needs_device(const struct peer *peer, const struct device *device)
 {
 	if (peer->rank == peer->job->rank || peer->device != device)
@@ -208,7 +195,6 @@ static bool needs_device(const struct peer *peer, const struct device *device)
 	return peer->device_chosen || peer->job->devices.count == 1;
 }
 
-/* Peers on other devices live on. */
 static void device_failed(struct oriel_job *job, const struct device *device, const char *what)
 {
 	uint32_t at = 0;
@@ -233,7 +219,7 @@ static void device_event(struct oriel_job *job, const struct device *device, con
 	case IBV_EVENT_CQ_ERR:
 		device_failed(job, device, what);
 		break;
-	default: /* port changes, path migration and the like: affected queue pairs report themselves */
+	default: /* affected queue pairs report port changes and the like themselves */
 		break;
 	}
 }
@@ -307,7 +293,7 @@ static void boot_died(void *arg, int rank, const char *text)
 		rank_ended(job, rank, text);
 }
 
-/* Without the launcher, connected ranks go on; any other rank counts as dead when it is needed. */
+/* Connected ranks go on; any other rank counts as dead when it is needed. */
 static void boot_lost(void *arg, const char *text)
 {
 	struct oriel_job *job = arg;
@@ -323,8 +309,6 @@ static void boot_lost(void *arg, const char *text)
 }
 
 const struct boot_events job_boot_events = { boot_value, boot_died, boot_lost };
-
-/* Tasks. */
 
 static void end_thread(void *arg)
 {
@@ -350,8 +334,6 @@ static void send_abort(void *arg)
 	pthread_mutex_unlock(&service->lock);
 }
 
-/* The thread. */
-
 static void serve_requests(struct service *service)
 {
 	for (struct peer *peer = service_queue_next_request(service->job); peer;
@@ -375,10 +357,10 @@ static void wake(void *arg)
 }
 
 /*
- * A poll fails if the program has closed descriptors that are not its own. libev would end the
- * process. Its callback serves the whole process and has no argument; for loops of other parts it
- * does what libev does by default. A previous callback cannot be read or restored. The callback
- * stays set after the last job, when others may use it; oriel's code is never unloaded.
+ * A poll fails if the program has closed descriptors of the library, and libev would end the
+ * process. Its callback serves the whole process, without an argument: for other loops poll_failed
+ * does what libev does. The callback stays set after the last job, since the previous one cannot be
+ * restored.
  */
 static _Thread_local struct service *polling;
 
@@ -394,8 +376,8 @@ static void poll_failed(const char *what)
 }
 
 /*
- * Without its descriptors the rank receives no events: every call that needs another rank fails.
- * Requests of this rank's threads are still served, or they would hang.
+ * Without descriptors every call that needs another rank fails. Requests of this rank's threads are
+ * still served, or they would hang.
  */
 static void run_deaf(struct service *service)
 {
@@ -424,7 +406,7 @@ static void *run(void *arg)
 	owned_lock_never_own();
 	polling = service;
 	while (!service->ended && !service->poll_error)
-		service->libev->run(service->loop, EVRUN_ONCE); /* a loop cannot be broken from within a poll */
+		service->libev->run(service->loop, EVRUN_ONCE); /* a poll cannot break the loop */
 	polling = NULL;
 	if (!service->ended)
 		run_deaf(service);
@@ -439,7 +421,7 @@ static void on_beat(struct ev_loop *loop, ev_timer *watcher, int events)
 	(void)events;
 	lock_repair_ping(service->job);
 	for (uint32_t i = 0; i < service->job->devices.count; i++)
-		mr_cache_tidy(service->job->devices.list[i].cache); /* releases memory that has been unmapped since */
+		mr_cache_tidy(service->job->devices.list[i].cache); /* releases unmapped memory */
 }
 
 static void watch_device(struct service *service, const struct device *device)
@@ -494,10 +476,7 @@ static void service_free(struct service *service)
 	free(service);
 }
 
-/*
- * Blocks all signals in the thread: they belong to the program's own threads. Returns 0 or an errno
- * value.
- */
+/* Blocks all signals, which belong to the program's threads. Returns 0 or an errno value. */
 static int start_thread(struct service *service)
 {
 	sigset_t all, old;
@@ -528,7 +507,7 @@ static struct service *service_new(struct oriel_job *job, const struct libev *li
 	return NULL;
 }
 
-/* Checks for descriptors: libev reports no error if it cannot make a pipe. */
+/* libev reports no error if it cannot make a pipe. */
 static int check_descriptors(void)
 {
 	char text[SHORTAGE_TEXT_BYTES];

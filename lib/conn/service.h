@@ -3,10 +3,9 @@
  * service.h - the thread that makes connections and reads peers' directories
  *
  * It runs a libev loop over the rdma_cm channels, the devices' asynchronous events, the bootstrap's
- * descriptor, a wakeup from other threads, and a timer that runs while something is under way.
- * Otherwise it sleeps, but checks its descriptors every two seconds. It is never on the data path:
- * a rank that computes can be connected to, and a post flag for a peer not yet connected is sent
- * from here.
+ * descriptor, a wakeup from other threads, and a timer while something is under way. Otherwise it
+ * sleeps, but checks its descriptors every two seconds. It is never on the data path: it connects
+ * to a rank that computes, and sends post flags for peers not yet connected.
  */
 #ifndef ORIEL_SERVICE_H
 #define ORIEL_SERVICE_H
@@ -21,25 +20,23 @@ struct oriel_job;
 struct peer;
 struct service;
 
-/* Starts the thread. ERRORS: ORIEL_ERR_MEMORY; ORIEL_ERR_BOOTSTRAP: libev is missing. */
+/* ERRORS: ORIEL_ERR_MEMORY; ORIEL_ERR_BOOTSTRAP: libev is missing. */
 int service_start(struct oriel_job *job);
 
 /* Leaves the bootstrap, disconnects, and ends the thread, after goodbyes (goodbye.h). */
 void service_stop(struct oriel_job *job);
 
-/*
- * Makes the launcher end the job. Any thread; blocks until the service thread has sent the request.
- */
+/* Any thread; returns once the service thread has sent the request. */
 int service_abort(struct oriel_job *job, int status, const char *reason);
 
-/* Callbacks with which the bootstrap must be opened; the argument is the struct oriel_job. */
+/* The argument is the struct oriel_job. */
 extern const struct boot_events job_boot_events;
 
-/* init.c: the part of joining a job that tests with a bootstrap of their own call directly */
+/* init.c: what tests with a bootstrap of their own call directly */
 
 /*
- * Joins the job once the bootstrap is open. job is fresh from handle_new and takes over boot; both
- * are released on failure.
+ * Joins the job once the bootstrap is open. job, fresh from handle_new, takes over boot; both are
+ * released on failure.
  */
 int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_options *options);
 

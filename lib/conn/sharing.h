@@ -4,12 +4,11 @@
  *
  * DESIGN NOTES
  *
- * process.h decides which ranks can share memory. In a group each member contributes a number
- * computed from its place. The devices by which the ranks communicate do not matter.
+ * process.h decides which ranks can share memory. Each member contributes a number computed from
+ * its place; the devices do not matter.
  *
  * The file is passed by name: /proc/PID/fd/FD of the rank that has made it, which must keep it open
- * until the others have opened it. It is accepted only if the inode number is right and the file
- * cannot shrink.
+ * until the others have opened it. The inode number must be right, and the file must not shrink.
  */
 #ifndef ORIEL_SHARING_H
 #define ORIEL_SHARING_H
@@ -20,8 +19,8 @@
 struct oriel_job;
 
 /*
- * Returns a number that is equal for two ranks if and only if they can share memory (with an error
- * chance of 1 in 2^63). A place that cannot be read equals no other. Never 0.
+ * Returns a number that two ranks have in common if and only if they can share memory (up to 1 in
+ * 2^63). A place that cannot be read equals no other. Never 0.
  */
 uint64_t sharing_place(const struct oriel_job *job);
 
