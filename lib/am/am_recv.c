@@ -12,14 +12,13 @@
 #include "job/peer.h"
 #include "verbs/wire.h"
 
-#define LOOK_RINGS 16 /* polled in one turn of a wait */
+#define LOOK_RINGS 16 /* a turn */
 
-/* Results and answers. The caller holds am->lock. */
+/* Answers, under am->lock. */
 
 /*
- * Ordered behind all results and the previous answer: if two answers were placed in the wrong order
- * the older one would persist, and its wakeup would be lost. A sender whose wire is broken is dead
- * and needs no answer, so errors are ignored.
+ * An older answer in the place of a newer one would lose a wakeup. A sender with a broken wire is
+ * dead and needs no answer, so errors are ignored.
  */
 static void tell(struct peer *peer, uint64_t applied, const uint64_t refused[2])
 {
@@ -32,7 +31,7 @@ static void tell(struct peer *peer, uint64_t applied, const uint64_t refused[2])
 	wire_put_behind(&peer->wire, wire_sge(&ack, sizeof(ack), 0), to, false, &unused);
 }
 
-/* A peer with a ring that is not up is dead, and needs no answer. */
+/* A peer that is not up is dead, and needs no answer. */
 static void tell_applied(struct am_receiver *ring)
 {
 	ring->acked = ring->taken;
@@ -40,9 +39,7 @@ static void tell_applied(struct am_receiver *ring)
 		tell(ring->peer, ring->taken, ring->refused);
 }
 
-/*
- * Finds the place of a message's result at the sender. Returns whether that many bytes fit there.
- */
+/* Finds the place of a message's result at the sender. Returns whether that many bytes fit. */
 static bool result_place(const struct am_receiver *ring, const struct am *am, uint32_t size_bytes, struct remote *to)
 {
 	const struct segment_ref *there = &ring->peer->area->am_results;
@@ -70,7 +67,7 @@ static bool send_result(struct am_receiver *ring, const struct am *am, uint32_t 
 	return true;
 }
 
-/* Applying. The caller holds am->lock. */
+/* Applying, under am->lock. */
 
 static struct am *next_slot(const struct am_receiver *ring)
 {
@@ -85,7 +82,7 @@ static bool next_is_there(const struct am_receiver *ring)
 	return flag_load(&ring->slots[taken % AM_SLOTS].stamp) == taken + 1;
 }
 
-/* Applies the next message. Returns false if it has to wait. */
+/* False: the next message has to wait. */
 static bool take_message(struct am_receiver *ring)
 {
 	struct am_service *service = &ring->peer->job->am;
@@ -101,7 +98,7 @@ static bool take_message(struct am_receiver *ring)
 	return true;
 }
 
-/* Returns false if a message has to wait. No honest sender is more than a ring ahead. */
+/* False: a message has to wait. No honest sender is more than a ring ahead. */
 static bool take_all(struct am_receiver *ring)
 {
 	for (uint32_t i = 0; i < AM_SLOTS && next_is_there(ring); i++) {
@@ -143,7 +140,7 @@ bool am_drain_all(struct am_service *am)
 	return any;
 }
 
-/* Polls some rings a turn, and skips them if another thread holds the lock. */
+/* Skips rings while another thread holds am->lock. */
 void am_poll_rings(struct oriel_job *job, struct am_receiver *list)
 {
 	struct am_service *am = &job->am;
@@ -162,8 +159,6 @@ void am_poll_rings(struct oriel_job *job, struct am_receiver *list)
 	}
 	__atomic_store_n(&am->cursor, ring, __ATOMIC_RELEASE);
 }
-
-/* Windows. */
 
 int am_enter_window(struct oriel_job *job, uint32_t slot, void *win)
 {
@@ -189,8 +184,6 @@ void am_leave_window(struct oriel_job *job, uint32_t slot)
 		job->am.windows[slot] = NULL;
 	pthread_mutex_unlock(&job->am.lock);
 }
-
-/* Service thread. */
 
 bool am_receiver_open(struct peer *peer)
 {

@@ -4,11 +4,11 @@
  *
  * DESIGN NOTES
  *
- * Each peer that has sent a message has a ring here (layout.h), which it writes; am_send.h is its
- * side. Messages are taken in order, by their stamps. The handler, which knows windows and
- * operations, applies them and refuses invalid ones. One mutex, am->lock, is held for that,
- * whatever ring or window, so these operations are atomic among themselves. A rank that dies leaves
- * none half applied and nothing locked: a message without its stamp does not count.
+ * Each peer that has sent a message writes a ring here (layout.h); am_send.h is its side. Messages
+ * are taken in order, by their stamps. The handler, which knows windows and operations, applies
+ * them and refuses invalid ones, all under am->lock, so these operations are atomic among
+ * themselves. A rank that dies leaves none half applied and nothing locked: a message without its
+ * stamp does not count.
  *
  * Messages are applied by
  *
@@ -17,18 +17,13 @@
  *                                   message if processors are free
  *
  * The answer, struct am_ack, is written behind the results and the previous answer, once for all
- * messages found.
+ * messages found. A message whose elements another thread keeps locked waits in its ring, with
+ * those behind it, for the next poll. The service thread polls every millisecond.
  *
- * A message whose elements another thread keeps locked waits in its ring, with those behind it, for
- * the next poll. The service thread polls every millisecond.
- *
- * Wakeups. A sender has one, and gets it back (`rested`) before this side stops polling. A wakeup
- * costs a switch to the service thread, so it is not given back while threads of the program poll,
- * which the service thread checks every millisecond. Meanwhile a message sent without one may be in
- * flight: so the rings are polled again after the answer, and LOOKS_AFTER times more. A waiting
- * sender wakes this side again if the answer leaves messages unapplied.
- *
- * `list` grows at its head, by the service thread; any thread reads it. A ring is never removed.
+ * Wakeups. A sender has one, and gets it back (`rested`) before this side stops polling, but not
+ * while threads of the program poll: a wakeup costs a switch to the service thread. A message sent
+ * without one may be in flight then: so the rings are polled again after the answer, and
+ * LOOKS_AFTER times more.
  */
 #ifndef ORIEL_AM_RECV_H
 #define ORIEL_AM_RECV_H
@@ -45,26 +40,24 @@
 struct oriel_job;
 struct peer;
 
-/* The ring of one peer. */
 struct am_receiver {
 	struct peer *peer;
 	struct am_receiver *next;
 	struct am *slots;
 	uint8_t *data;
-	uint64_t taken;      /* messages; guarded by am->lock, as are the next two */
+	uint64_t taken;      /* guarded by am->lock, as the next two */
 	uint64_t refused[2]; /* as in struct am_ack */
 	uint64_t acked;      /* of taken */
 };
 
-#define AM_LATER (-1000) /* not applied, since another thread holds its elements: to be tried again */
+#define AM_LATER (-1000) /* another thread holds the elements: to be tried again */
 
-/* Applies messages. The one handler of the library lies above this folder. */
+/* The one handler of the library lies above this folder. */
 struct am_handler {
 	/*
-	 * Applies a message, given as a copy, with the ring's data of AM_DATA_BYTES, which the sender
-	 * may be changing. Writes the result to `result`, of AM_LARGEST_BYTES, and returns its size. A
-	 * negative enum am_verdict refuses the message; that and AM_LATER leave everything unchanged.
-	 * The caller holds am->lock.
+	 * Applies a copy of a message, with the ring's data of AM_DATA_BYTES, which the sender may
+	 * change. Writes the result, of AM_LARGEST_BYTES at most, and returns its size. A negative enum
+	 * am_verdict refuses the message; that and AM_LATER leave everything unchanged. Under am->lock.
 	 */
 	int (*apply)(struct oriel_job *job, const struct am *am, const uint8_t *data, void *result);
 };
@@ -74,14 +67,14 @@ extern const struct am_handler am_handler;
 struct am_service {
 	pthread_mutex_t lock;
 	const struct am_handler *handler;
-	void *result;   /* of the message being applied */
+	void *result;
 	void **windows; /* by slot: struct oriel_win, for the handler */
 	uint32_t window_capacity;
-	struct am_receiver *list;   /* rings; read by am_poll */
-	struct am_receiver *cursor; /* where am_poll continues; any thread, by atomic load and store */
-	uint64_t polled;            /* polls by threads of the program; any thread, an occasional one may be lost */
-	uint64_t polled_seen;       /* `polled` at the service thread's last check; service thread only, as the rest */
-	bool may_spin;              /* a processor is free for the service thread; set by oriel_init */
+	struct am_receiver *list;   /* grows at its head, by the service thread; a ring is never removed */
+	struct am_receiver *cursor; /* where am_poll continues; atomic */
+	uint64_t polled;            /* by threads of the program; an occasional poll may be lost */
+	uint64_t polled_seen;       /* at the service thread's last check; service thread only, as the rest */
+	bool may_spin;              /* a processor is free for the service thread */
 	bool welcoming;             /* peers wait for their rings */
 	bool later;                 /* the task is queued */
 	int looks;                  /* polls that the task still has to make */
@@ -91,7 +84,7 @@ struct am_service {
 void am_open(struct oriel_job *job, const struct am_handler *handler);
 void am_close(struct oriel_job *job);
 
-/* Applies messages that have arrived, in a turn of a wait. `list` is not NULL. */
+/* Applies arrived messages in a turn. `list` is not NULL. */
 void am_poll_rings(struct oriel_job *job, struct am_receiver *list);
 
 static inline void am_poll(struct oriel_job *job, struct am_service *am)
@@ -102,26 +95,23 @@ static inline void am_poll(struct oriel_job *job, struct am_service *am)
 		am_poll_rings(job, list);
 }
 
-/* Lets messages name a window of ours, or no longer. ERRORS: ORIEL_ERR_MEMORY. */
+/* Lets messages name a window, or no longer. ERRORS: ORIEL_ERR_MEMORY. */
 int am_enter_window(struct oriel_job *job, uint32_t slot, void *win);
 void am_leave_window(struct oriel_job *job, uint32_t slot);
 
-/*
- * Applies everything that a peer sent before something already seen, such as its flag. Returns
- * false if it must be called again.
- */
+/* Applies what the peer sent before a flag that the caller has seen. False: call again. */
 bool am_drain_ring(struct am_receiver *ring);
 
-/* Applies arrived messages of all peers. Returns whether there were any, or some are left. */
+/* Applies arrived messages. Returns whether there were any, or some are left. */
 bool am_drain_all(struct am_service *am);
 
-/* Makes a ring for a peer. Returns false if memory is short. Service thread. */
+/* Makes a ring for a peer; false: memory is short. Service thread. */
 bool am_receiver_open(struct peer *peer);
 
 /* Gives the peer its wakeup back. Service thread. */
 void am_receiver_rest(struct peer *peer);
 
-/* Handles a device's readable wakeup descriptor. Service thread. In am_wakeup.c. */
+/* Handles a device's readable wakeup descriptor. Service thread (am_wakeup.c). */
 void am_woken(struct oriel_job *job);
 
 #endif

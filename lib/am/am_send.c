@@ -23,7 +23,7 @@ static void sender_free(struct am_sender *out)
 	free(out);
 }
 
-/* Returns the sender's side for a peer, made at its first message, or NULL. */
+/* Finds or makes the sender's side for a peer. NULL: out of memory. */
 static struct am_sender *out_of(struct peer *peer)
 {
 	struct am_sender *out = __atomic_load_n(&peer->am_sender, __ATOMIC_ACQUIRE), *made; /* pairs with the store below */
@@ -40,9 +40,7 @@ static struct am_sender *out_of(struct peer *peer)
 	return out;
 }
 
-/*
- * Reads the place of our ring at the peer, which the peer writes. Returns whether it is complete.
- */
+/* Reads the place of our ring, which the peer writes. Returns whether it is complete. */
 static bool ring_of(const struct peer *peer, struct segment_ref *ring)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)&peer->area->am_ring;
@@ -53,7 +51,7 @@ static bool ring_of(const struct peer *peer, struct segment_ref *ring)
 	return segment_ready(ring);
 }
 
-/* Reads the peer's last answer. Returns whether it is not torn. */
+/* Returns whether the peer's last answer is not torn. */
 static bool read_ack(const struct peer *peer, struct am_ack *ack)
 {
 	const struct am_ack *there = &peer->area->am_ack;
@@ -137,7 +135,7 @@ static void end_message(struct am_sender *out, uint64_t number, enum am_verdict 
 	out->data_tail = place->data_end;
 }
 
-/* Takes the peer's last answer. The caller holds out->lock. */
+/* Takes the last answer, under out->lock. */
 static void look(struct peer *peer, struct am_sender *out)
 {
 	struct am_ack ack;
@@ -148,13 +146,13 @@ static void look(struct peer *peer, struct am_sender *out)
 	if (ack.rested <= out->wakes)
 		out->rested = ack.rested;
 	if (ack.applied > out->sent)
-		return; /* the peer does not follow the protocol */
+		return; /* against the protocol */
 	for (; number < ack.applied; number++)
 		end_message(out, number + 1, am_verdict(ack.refused, number + 1));
 	counter_store(&out->applied, number); /* pairs with the counter_load in am_progress: results are in place */
 }
 
-/* Wakes the peer if it may be asleep and has answered the previous wakeup. */
+/* Wakes the peer if it has answered the previous wakeup. */
 static void wake(struct peer *peer, struct am_sender *out)
 {
 	uint64_t unused;
@@ -163,7 +161,7 @@ static void wake(struct peer *peer, struct am_sender *out)
 		out->wakes++;
 }
 
-/* Returns the position at which size_bytes fit without wrapping. */
+/* Returns where size_bytes fit without wrapping. */
 static uint32_t data_start(const struct am_sender *out, uint32_t size_bytes)
 {
 	uint32_t left = AM_DATA_BYTES - out->data_head % AM_DATA_BYTES;
@@ -199,10 +197,7 @@ static bool take_room(struct am_sender *out, const struct am_message *message, s
 	return true;
 }
 
-/*
- * Waits until the writes are placed. A device that places writes in their order (FLAG_WRITE) needs
- * no wait: the message's stamp comes behind them.
- */
+/* With FLAG_WRITE the stamp comes behind the writes anyway. */
 static int placed(struct peer *peer)
 {
 	if (peer->wire.flag_mode == FLAG_WRITE)
@@ -210,10 +205,7 @@ static int placed(struct peer *peer)
 	return wire_wait(&peer->wire, wire_signal(&peer->wire)) ? 0 : ORIEL_ERR_PEER;
 }
 
-/*
- * Before the first message with a result: makes the memory for results, and writes its place to the
- * peer.
- */
+/* Makes the memory for results, and writes its place to the peer. */
 static int open_results(struct peer *peer, struct am_sender *out)
 {
 	struct segment_ref ref;
@@ -245,7 +237,7 @@ static int write_message(struct peer *peer, const struct segment_ref *ring, cons
 	if (message->behind_gets)
 		wire_fence(&peer->wire);
 	else
-		wire_fence_changes(&peer->wire); /* perhaps of the same elements (A15) */
+		wire_fence_changes(&peer->wire); /* perhaps of these elements (A15) */
 	am.data_at = place->at;
 	am.wants_result = message->result_bytes > 0;
 	if (inline_bytes > 0)
@@ -257,7 +249,7 @@ static int write_message(struct peer *peer, const struct segment_ref *ring, cons
 	return rc ? rc : placed(peer);
 }
 
-/* Stamps a message that has been written to its slot. Returns 1 or an error. */
+/* Returns 1 or an error. */
 static int stamp_message(struct peer *peer, struct am_sender *out, struct remote slot,
                          const struct am_outstanding *place, struct am_sent *sent)
 {
@@ -319,7 +311,7 @@ int am_send(struct peer *peer, const struct am_message *message, struct am_sent 
 	return rc;
 }
 
-/* Returns whether some requests fit the queue, and are placed in their order. */
+/* Returns whether requests fit the queue, and are placed in order. */
 static bool takes_requests(struct peer *peer)
 {
 	uint64_t last = wire_signal(&peer->wire);

@@ -4,30 +4,26 @@
  *
  * DESIGN NOTES
  *
- * A message is an operation that its target carries out. It goes into a ring at the target
- * (layout.h), which the sender alone writes: operands, then the slot without its stamp, then the
- * stamp, which is the message's number. The stamp is always a plain write. If the device does not
- * place writes in order (flag_mode), the sender first waits for the others. The target takes
- * messages by their stamps, in order, and answers with struct am_ack, behind the results, into our
- * area. Results land in registered memory. The thread that sees the answer, in a call of the
- * program, copies them out.
+ * A message is an operation that its target carries out. The sender alone writes the ring at the
+ * target (layout.h): operands, then the slot, then the stamp, which is the message's number, by a
+ * plain write. If the device does not place writes in order (flag_mode), the sender waits before
+ * the stamp. The target answers with struct am_ack in our area, behind the results, which land in
+ * registered memory. The thread that sees the answer, in a call of the program, copies them out.
  *
- * Room: a slot, and contiguous bytes in the ring's data for operands that do not fit it. Results
- * use the same offset in the memory for results, so one account serves both. Room is free when the
- * message is applied and its result copied.
+ * A message needs a slot, and contiguous bytes of ring data for operands that do not fit it.
+ * Results use the same offset in the memory for results. Room is free when the message is applied
+ * and its result copied.
  *
  *   the ring   The target makes it at the first wakeup, and writes its place into our area
  *              (am_ring). Until then am_send returns 0.
- *   a wakeup   goes with a stamp if the previous one has been answered (`rested`), see am_recv.h. A
- *              waiting sender wakes the target again if that went to rest with messages unseen: the
- *              wakeup's answer and the message have crossed.
+ *   a wakeup   goes with a stamp if the previous one has been answered (am_recv.h). A waiting
+ *              sender wakes the target again: the answer and a message may have crossed.
  *
- * A refused message has no effect and no result. Its error goes to the window's deferred errors
- * (deferred_error.h), and the calls that complete messages report it.
+ * A refused message has no effect and no result. The calls that complete messages report its error
+ * (deferred_error.h).
  *
- * `lock` guards all of it, and is taken after win->lock and before wire->lock. A thread may read
- * `applied` without it. Nothing is taken from a dead peer: the program may have its memory back by
- * then (am_sender_cut).
+ * `lock` guards all of it, and is taken after win->lock and before wire->lock. Nothing is taken
+ * from a dead peer: the program may have its memory back by then (am_sender_cut).
  */
 #ifndef ORIEL_AM_SEND_H
 #define ORIEL_AM_SEND_H
@@ -44,18 +40,18 @@ struct oriel_job;
 struct peer;
 struct deferred_errors;
 
-/* The subject of a message, for the error text if its target refuses it (deferred_error.h). */
+/* For the error text of a refusal. */
 struct am_subject {
-	struct deferred_errors *deferred_errors; /* the window's */
-	const char *window;                      /* its label, which tells windows apart */
+	struct deferred_errors *deferred_errors;
+	const char *window; /* its label */
 	const char *call;
 	uint64_t disp_bytes;
 	uint64_t limit_bytes; /* of the target's memory, as far as this rank knows */
 	int rank;             /* in the window's group */
-	uint32_t size_bytes;  /* of the elements at the target; 0: an addition to signal disp_bytes */
+	uint32_t size_bytes;  /* of the elements; 0: an addition to signal disp_bytes */
 };
 
-/* The destinations of a result's parts, which are contiguous in the answer. */
+/* The destinations of a result, which is contiguous in the answer. */
 struct am_scatter {
 	uint32_t count;
 	struct am_part {
@@ -64,84 +60,79 @@ struct am_scatter {
 	} parts[];
 };
 
-/* Copies a result to its destination, if not all of its bytes are to be written. */
+/* Copies a result of which not all bytes are to be written. */
 typedef void am_copy(uint8_t type, void *to, const void *from, uint32_t size_bytes);
 
 struct am_outstanding {
-	am_copy *copy;         /* NULL: memcpy */
-	void *result;          /* its destination; NULL: none */
-	struct am_scatter *scatter; /* its destinations instead; freed when the message has ended */
-	uint32_t result_bytes; /* 0: the message has no result */
-	uint32_t at;           /* as in struct am */
-	uint32_t data_end;     /* data_tail once it is free */
-	uint8_t type;          /* for copy */
+	am_copy *copy;              /* NULL: memcpy */
+	void *result;               /* NULL: none */
+	struct am_scatter *scatter; /* instead of `result`; freed with the message */
+	uint32_t result_bytes;      /* 0: no result */
+	uint32_t at;                /* as in struct am */
+	uint32_t data_end;          /* data_tail once it is free */
+	uint8_t type;
 	struct am_subject subject;
 };
 
 struct am_sender {
 	pthread_mutex_t lock;
 	uint64_t sent;      /* messages */
-	uint64_t applied;   /* of them, results copied; read by counter_load */
+	uint64_t applied;   /* of them, results copied; read without the lock, by counter_load */
 	uint64_t wakes;     /* wakeups sent */
 	uint64_t rested;    /* of them, answered */
-	uint32_t data_head; /* bytes of ring data ever taken, and (data_tail) freed */
+	uint32_t data_head; /* bytes of ring data taken, and (data_tail) freed */
 	uint32_t data_tail;
-	struct piece results; /* AM_RESULTS_BYTES; addr NULL before the first message with a result */
+	struct piece results; /* addr NULL before the first message with a result */
 	struct am_outstanding places[AM_SLOTS];
 };
 
 struct am_message {
-	struct am am;     /* without data_at and stamp, which the ring sets */
+	struct am am;     /* data_at and stamp are not set */
 	const void *data; /* am.data_bytes of it, AM_LARGEST_BYTES at most */
 	void *result;
-	struct am_scatter *scatter; /* instead of `result`; from malloc, and am_send's once it is sent */
+	struct am_scatter *scatter; /* instead of `result`; from malloc, am_send's once it is sent */
 	uint32_t result_bytes;      /* AM_LARGEST_BYTES at most */
-	am_copy *copy;         /* NULL: memcpy */
-	bool behind_gets;      /* placed after earlier reads have completed */
+	am_copy *copy;              /* NULL: memcpy */
+	bool behind_gets;           /* placed after earlier reads */
 	struct am_subject subject;
 };
 
-/* Identifies a message that has been sent. */
 struct am_sent {
-	uint64_t number;  /* of the message */
-	uint64_t request; /* of its last work request */
+	uint64_t number;
+	uint64_t request; /* the last one */
 };
 
 /*
- * Sends a message to a peer that is up and not this rank. *data may be reused on return; the result
- * is there when am_progress returns true. 1: sent; 0: no room or no ring yet: poll the wire and
- * call again. ERRORS: ORIEL_ERR_PEER (no text), ORIEL_ERR_MEMORY.
+ * Sends a message to another rank that is up. *data may be reused on return; the result is there
+ * when am_progress returns true. Returns 1: sent; 0: no room or no ring yet: poll the wire and call
+ * again. ERRORS: ORIEL_ERR_PEER (no text), ORIEL_ERR_MEMORY.
  */
 int am_send(struct peer *peer, const struct am_message *message, struct am_sent *sent);
 
 /*
- * As am_send, but waits for nothing, whatever the peer does: 0 too while earlier requests to it are
- * under way, or if its device does not place writes in order.
+ * Acts as am_send without a wait: returns 0 also while earlier requests are under way, or if the
+ * device does not place writes in order.
  */
 int am_send_at_once(struct peer *peer, const struct am_message *message, struct am_sent *sent);
 
 /*
- * Makes progress for a thread that waits for message `number`, or for room. Returns whether the
- * message is applied and its result copied.
+ * Makes progress for a thread that waits for message `number`, or for room. Returns am_is_applied.
  */
 bool am_progress(struct peer *peer, uint64_t number);
 
-/* Returns whether message `number` is known to be applied, its result copied. */
+/* Returns whether message `number` is applied, its result copied. */
 bool am_is_applied(const struct peer *peer, uint64_t number);
 
 /*
- * Takes the last answer, and returns whether a message of the window for some of its bytes from
- * `from` up to `to` there is outstanding.
+ * Takes the last answer, and returns whether a message of the window for bytes from `from` up to
+ * `to` is outstanding.
  */
 bool am_covers(struct peer *peer, const char *window, uint64_t from, uint64_t to);
 
-/*
- * The peer is dead: after the return no thread copies a result or records an error, even one that
- * has begun.
- */
+/* The peer is dead: after the return no thread copies a result or records an error. */
 void am_sender_cut(struct peer *peer);
 
-/* Releases the senders' sides of all peers. No thread sends any more. */
+/* No thread sends any more. */
 void am_senders_close(struct oriel_job *job);
 
 #endif
