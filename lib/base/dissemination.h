@@ -3,17 +3,15 @@
  * dissemination.h - a barrier in log2 p rounds
  *
  * In round r a member sends to the member 2^r places after it and waits for the member 2^r places
- * before it. A member that has done all rounds has heard, through others, from all. The caller
- * decides what is sent: a word or a message.
+ * before it. After all rounds it has heard, through others, from all. The caller decides what is
+ * sent.
  */
 #ifndef ORIEL_DISSEMINATION_H
 #define ORIEL_DISSEMINATION_H
 
 #include <stdbool.h>
 
-/*
- * Returns the member that `rank` of `size` sends to in a round, or (direction < 0) receives from.
- */
+/* Returns the member that `rank` sends to in a round, or (direction < 0) receives from. */
 static inline int dissemination_partner(int size, int rank, int round, int direction)
 {
 	int distance = (1 << round) % size;
@@ -21,7 +19,7 @@ static inline int dissemination_partner(int size, int rank, int round, int direc
 	return (rank + (direction > 0 ? distance : size - distance)) % size;
 }
 
-/* The progress of a barrier, which can be interrupted and continued. */
+/* A barrier, which can be interrupted and continued. */
 struct dissemination {
 	int rounds; /* log2_up(size) */
 	int round;
@@ -29,8 +27,8 @@ struct dissemination {
 };
 
 /*
- * Runs the remaining rounds. send and receive return 0, or a value that ends the run. A round whose
- * send has succeeded does not send again when the run is repeated.
+ * Runs the remaining rounds. send and receive return 0, or a value that ends the run. A repeated
+ * run does not send again what was sent.
  */
 static inline int dissemination_run(struct dissemination *d, int (*send)(void *arg), int (*receive)(void *arg),
                                     void *arg)

@@ -14,25 +14,25 @@
 #define RANK_UNKNOWN (-1)
 
 /*
- * The texts are allocated at the thread's first error. The dynamic linker has little room for
- * thread-local storage of libraries that are loaded later, and libraries share it.
+ * Allocated at the thread's first error: the dynamic linker has little thread-local storage for
+ * libraries that are loaded later.
  */
 struct texts {
 	char text[ERR_TEXT_BYTES];
-	char framed[ERR_TEXT_BYTES + ERR_FRAME_BYTES]; /* what oriel_last_error returned */
+	char framed[ERR_TEXT_BYTES + ERR_FRAME_BYTES]; /* returned by oriel_last_error */
 };
 
 static _Thread_local struct texts *own; /* NULL: no error yet, or no memory */
 static _Thread_local int last_code;
-static _Thread_local int last_rank;      /* of the process when the error happened, or RANK_UNKNOWN */
-static _Thread_local bool last_is_route; /* the text is of err_set_route */
+static _Thread_local int last_rank;      /* when the error happened, or RANK_UNKNOWN */
+static _Thread_local bool last_is_route; /* by err_set_route */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_thread_end;
 
 static pthread_mutex_t jobs_lock = PTHREAD_MUTEX_INITIALIZER; /* guards jobs; the others are loaded without */
 static uint32_t jobs;
 static int jobs_rank = RANK_UNKNOWN;
-static pid_t jobs_pid; /* a forked child has none of them */
+static pid_t jobs_pid; /* a forked child has none */
 
 static void free_text(void *text)
 {
@@ -45,14 +45,13 @@ static void make_key(void)
 	pthread_key_create(&at_thread_end, free_text);
 }
 
-/* A program may unload the library that it has linked liboriel.a into; threads end later. */
+/* A program may unload the library that liboriel.a is linked into; threads end later. */
 __attribute__((destructor)) static void delete_key(void)
 {
 	pthread_once(&once, make_key);
 	pthread_key_delete(at_thread_end);
 }
 
-/* Returns the thread's texts, or NULL. */
 static struct texts *own_texts(void)
 {
 	if (own)
@@ -198,7 +197,6 @@ const char *err_meaning(int code)
 	return colon ? colon + 2 : text;
 }
 
-/* Writes the constant of the code in parentheses, or nothing for a code that has none. */
 static void add_constant(char *to, size_t size_bytes, int code)
 {
 	const char *text = oriel_strerror(code), *colon = strchr(text, ':');

@@ -8,14 +8,11 @@
 
 #include "base/err.h"
 
-/*
- * Free lists, one for each kind, and the live handles, for a fork. They are memory only, no state
- * of any job. All objects of a kind have one size.
- */
+/* Free lists by kind, and the live handles, for a fork. All objects of a kind have one size. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct handle *free_list[HANDLE_KINDS];
 static struct handle *living;
-static uint64_t serials; /* given out */
+static uint64_t serials;
 
 static void hold(void)
 {
@@ -28,8 +25,8 @@ static void let_go(void)
 }
 
 /*
- * Makes all handles invalid in a forked child and releases the lock. Their memory is not used
- * again: a part of it may be half written.
+ * Makes all handles invalid in a forked child and releases the lock. Their memory may be half
+ * written, and is not used again.
  */
 static void disown(void)
 {
@@ -38,7 +35,7 @@ static void disown(void)
 	let_go();
 }
 
-/* Registered at load time: no fork can come before it. */
+/* Registered at load time, before any fork. */
 __attribute__((constructor)) static void register_handlers(void)
 {
 	pthread_atfork(hold, let_go, disown);

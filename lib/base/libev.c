@@ -13,11 +13,11 @@
 
 #define TEXT(x) #x
 #define LIBRARY_OF(major) "libev.so." TEXT(major)
-#define LIBRARY LIBRARY_OF(EV_VERSION_MAJOR) /* the version of the header compiled with */
+#define LIBRARY LIBRARY_OF(EV_VERSION_MAJOR)
 
 static const struct {
 	const char *name;
-	size_t offset_bytes; /* the pointer's place in struct libev */
+	size_t offset_bytes;
 } functions[] = {
 	{ "ev_loop_new", offsetof(struct libev, loop_new) },
 	{ "ev_loop_destroy", offsetof(struct libev, loop_destroy) },
@@ -63,10 +63,7 @@ static bool take(void *handle, struct libev *libev)
 	return true;
 }
 
-/*
- * Opens library and fills libev. The library stays loaded, since other code may hold its functions
- * by now.
- */
+/* Opens library and fills libev. The library stays loaded: other code may hold its functions. */
 static int open_library(const char *library, struct libev *libev)
 {
 	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -83,7 +80,7 @@ static int open_library(const char *library, struct libev *libev)
 int libev_open(const struct libev **libev)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static struct libev opened; /* guarded by lock until it is filled, constant from then on */
+	static struct libev opened; /* guarded by lock until filled, then constant */
 	static bool is_open;        /* guarded by lock */
 	int rc = 0;
 

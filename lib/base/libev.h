@@ -4,15 +4,13 @@
  *
  * DESIGN NOTES
  *
- * libev's library also has functions with libevent's names (event_add, event_base_new and others).
- * In a process that is linked with both, the first in the linker's order serves both, and the user
- * of the other crashes: every program of Open MPI did, in MPI_Init. Therefore no part of Oriel that
- * is loaded into a program is linked with libev. Oriel opens it with RTLD_LOCAL, where only the
- * holder of the handle sees its functions, and looks up by name those that the service thread
- * needs. The types and macros of ev.h are used directly.
+ * libev's library also has functions with libevent's names (event_add and others). In a process
+ * that is linked with both, the first in link order serves both, and the user of the other crashes,
+ * for example Open MPI. So Oriel is not linked with libev, but opens it with RTLD_LOCAL, where only
+ * the holder of the handle sees its functions, and looks them up by name.
  *
- * If another part of the process uses libev too, the loader gives both the same copy. Loops are
- * independent of each other; the callback for failed system calls is not, see service.c.
+ * If another part of the process uses libev, both have one copy. Loops are independent of each
+ * other; the callback for failed system calls is not (service.c).
  */
 #ifndef ORIEL_LIBEV_H
 #define ORIEL_LIBEV_H
@@ -35,8 +33,8 @@ struct libev {
 };
 
 /*
- * Sets *libev to the functions, which stay until the process ends. Any thread may call it,
- * repeatedly. ERRORS: ORIEL_ERR_BOOTSTRAP, with the loader's words and the package to install.
+ * Sets *libev to the functions, which stay until the process ends. Any thread. ERRORS:
+ * ORIEL_ERR_BOOTSTRAP, with the loader's words and the package to install.
  */
 int libev_open(const struct libev **libev);
 

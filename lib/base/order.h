@@ -4,8 +4,8 @@
  *
  * All such accesses go through these functions, and each caller names the access that it pairs
  * with. A flag word in registered memory has one writer. A reader waits for exactly the number it
- * expects: a device may place the eight bytes of a write one by one, and a torn mixture can be
- * larger than both. lib/ordering.md has what they rest on where processors reorder.
+ * expects: a device may place the bytes of a word one by one, and a torn mixture can be larger than
+ * both. See lib/ordering.md for processors that reorder.
  */
 #ifndef ORIEL_ORDER_H
 #define ORIEL_ORDER_H
@@ -13,37 +13,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * Reads a flag word that a peer's RDMA write changes. After a match, what was written before the
- * flag is visible.
- */
+/* Reads a flag word that a peer's RDMA write changes. After a match, earlier writes are visible. */
 static inline uint64_t flag_load(const uint64_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* Writes a flag word as an RDMA write would: this rank's own, or one that is mapped here. */
+/* Writes a flag word of this rank, or a mapped one, as an RDMA write would. */
 static inline void flag_store(uint64_t *word, uint64_t value)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-/* Publishes state of one thread to others of this process. Pairs with state_load. */
+/* Publishes state to other threads of this process. Pairs with state_load. */
 static inline void state_store(uint32_t *state, uint32_t value)
 {
 	__atomic_store_n(state, value, __ATOMIC_RELEASE);
 }
 
-/* Pairs with state_store: what was written before it is visible. */
+/* Pairs with state_store: earlier writes are visible. */
 static inline uint32_t state_load(const uint32_t *state)
 {
 	return __atomic_load_n(state, __ATOMIC_ACQUIRE);
 }
 
-/*
- * Changes a state that two threads change; returns whether it was `from`. Orders nothing else: the
- * caller says what does.
- */
+/* Changes a state that two threads change; returns whether it was `from`. Orders nothing else. */
 static inline bool state_change(uint32_t *state, uint32_t from, uint32_t to)
 {
 	return __atomic_compare_exchange_n(state, &from, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -61,8 +55,8 @@ static inline void counter_store(uint64_t *counter, uint64_t value)
 }
 
 /*
- * Adds to a word to which other processors add too, with one fetch-and-add. A thread that sees the
- * sum with flag_load sees what was written before.
+ * Adds to a word by one fetch-and-add. A thread that sees the sum with flag_load sees earlier
+ * writes.
  */
 static inline void word_add(uint64_t *word, uint64_t value)
 {
@@ -72,7 +66,7 @@ static inline void word_add(uint64_t *word, uint64_t value)
 /*
  * Changes the holder that a word names, with one compare-and-swap; returns whether it was `from`.
  * The writes of the holder before are visible, and no earlier write of this thread becomes visible
- * after what it writes under the word.
+ * after its writes under the word.
  */
 static inline bool holder_change(uint64_t *word, uint64_t from, uint64_t to)
 {
@@ -83,17 +77,15 @@ static inline bool holder_change(uint64_t *word, uint64_t from, uint64_t to)
 }
 
 /*
- * Orders stores to a description that peers may be reading: what was stored before is seen before
- * what is stored after. The reader's partner is its check word, which it computes anew.
+ * Orders stores to a description that peers may be reading. The reader's partner is its check word,
+ * which it computes anew.
  */
 static inline void full_fence(void)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/*
- * Draws a ticket: earlier stores are seen before the next one is drawn, and later loads follow it.
- */
+/* Draws a ticket after earlier stores, and before later loads. */
 static inline uint64_t ticket_draw(uint64_t *next)
 {
 	uint64_t ticket = __atomic_fetch_add(next, 1, __ATOMIC_SEQ_CST);
@@ -104,7 +96,6 @@ static inline uint64_t ticket_draw(uint64_t *next)
 	return ticket;
 }
 
-/* Tells the processor that this is a spin loop. */
 static inline void cpu_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -119,18 +110,17 @@ static inline void cpu_relax(void)
 /*
  * heavy_barrier.c: a full fence in all processes that take part, made by one of them
  *
- * If two processes each store a word and then load the other's, at least one of them has to see the
- * other's store, so both need a fence between the two. If one does it often and the other rarely,
- * the latter can make the fence for both, with the kernel's membarrier.
+ * If two processes each store a word and then load the other's, both need a fence between, so that
+ * one of them sees the other's store. If one does it rarely, it can make the fence for both, with
+ * the kernel's membarrier.
  */
 
-/* Makes this process take part from now on. Returns false if the kernel has no membarrier. */
+/* Makes this process take part. False: the kernel has no membarrier. */
 bool heavy_barrier_join(void);
 
 /*
- * Returns true if every thread of every process that takes part, the calling one included, has
- * executed a full fence between the call and its return. False: nothing is known, and the processes
- * that have joined do not learn of it.
+ * Returns true if every thread of every such process, the calling one included, has executed a full
+ * fence since the call. False: nothing is known, and the other processes do not learn of it.
  */
 bool heavy_barrier(void);
 

@@ -22,7 +22,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool barrier_works;
-static const char nothing; /* no program passes its address; NULL it may pass */
+static const char nothing; /* an address that no program passes; NULL it may pass */
 _Thread_local struct owned_lock_thread owned_lock_thread = { &nothing };
 static _Thread_local bool never_owns;
 
@@ -32,9 +32,8 @@ static long membarrier(int command)
 }
 
 /*
- * In a process with threads, the kernel waits for an RCU grace period before it registers it: tens
- * of milliseconds or more. At load time there are usually no threads yet. prepare, which asks
- * again, then does not wait.
+ * In a process with threads the kernel waits for an RCU grace period, tens of milliseconds, before
+ * it registers the process. At load time there are usually none, and prepare then does not wait.
  */
 __attribute__((constructor)) static void register_early(void)
 {
@@ -72,7 +71,6 @@ void owned_lock_destroy(struct owned_lock *lock)
 	pthread_mutex_destroy(&lock->mutex);
 }
 
-/* Returns whether the owner is inside. */
 static bool owner_is_inside(const struct owned_lock *lock)
 {
 	return __atomic_load_n(&lock->busy, __ATOMIC_ACQUIRE); /* pairs with the store of owned_lock_give_as_owner */
@@ -80,7 +78,7 @@ static bool owner_is_inside(const struct owned_lock *lock)
 
 /*
  * Lets no owner enter from now on. Returns whether there is one, which may still be inside. The
- * caller holds the mutex, without which no thread becomes the owner.
+ * caller holds the mutex, so no thread becomes the owner.
  */
 static bool shut_owner_out(struct owned_lock *lock)
 {
@@ -91,10 +89,7 @@ static bool shut_owner_out(struct owned_lock *lock)
 	return true;
 }
 
-/*
- * Keeps an owner out: it is leaving, or will find `wanted` set. Critical sections are short and
- * wait for nothing.
- */
+/* Waits until the owner has left. Critical sections are short and wait for nothing. */
 static void keep_owner_out(struct owned_lock *lock)
 {
 	if (!shut_owner_out(lock))
@@ -116,7 +111,7 @@ void owned_lock_take_mutex(struct owned_lock *lock)
 	lock->by_mutex = true;
 }
 
-/* Keeps an owner out, as keep_owner_out does; false: it is inside. */
+/* Keeps an owner out; false: it is inside. */
 static bool try_keep_owner_out(struct owned_lock *lock)
 {
 	if (!shut_owner_out(lock))

@@ -13,20 +13,17 @@
  *   (the compiler keeps the order)           membarrier: every processor executes a full barrier
  *   wanted? then busy = 0, and the mutex     wait until busy == 0
  *
- * Either the owner sees `wanted`, or the other thread sees `busy` (its membarrier replaces the
- * fence that the owner saves). The release store of busy = 0 publishes what the owner wrote; its
- * partner is the acquire load in owner_is_inside. The release store of wanted = 0 publishes what
- * the others wrote; its partner is the acquire load in owned_lock_take_as_owner.
+ * Either the owner sees `wanted`, or the other thread sees `busy`: its membarrier replaces the
+ * owner's fence. The release stores of busy = 0 and wanted = 0 publish what owner and others wrote.
  *
- * The address of a thread-local variable identifies the calling thread: one addition. pthread_self
- * is a call through the linkage table, around which every fast path would have to keep its
- * arguments.
+ * The address of a thread-local variable identifies the calling thread. pthread_self is a call,
+ * around which every fast path would have to keep its arguments.
  *
  * The service thread never becomes an owner (owned_lock_never_own), and its visits are not counted.
  *
- * A lock that others take FOREIGN_MAX times stays `wanted` and is then just a mutex. It is one from
- * the start if the kernel has no membarrier, and under tools that do not understand it
- * (ThreadSanitizer, valgrind).
+ * A lock that others take FOREIGN_MAX times stays `wanted` and is then just a mutex, as it is from
+ * the start without membarrier, and under tools that do not understand it (ThreadSanitizer,
+ * valgrind).
  */
 #ifndef ORIEL_OWNED_LOCK_H
 #define ORIEL_OWNED_LOCK_H
@@ -37,24 +34,19 @@
 
 struct owned_lock {
 	uint32_t busy;   /* the owner is inside; written by the owner only */
-	uint32_t wanted; /* the owner has to take the mutex; written under the mutex */
-	/*
-	 * Written once, under the mutex, by the owner: other threads never compare equal. NULL once
-	 * destroyed.
-	 */
+	uint32_t wanted; /* the owner has to take the mutex; written under it */
+	/* Written once, under the mutex, by the owner. NULL once destroyed. */
 	const struct owned_lock_thread *owner;
-	bool owned;       /* there is an owner */
-	bool by_mutex;    /* the thread that is inside holds the mutex; written by it */
-	uint32_t foreign; /* times that another thread came; under the mutex */
+	bool owned;
+	bool by_mutex;    /* the thread inside holds the mutex; written by it */
+	uint32_t foreign; /* how often another thread came; under the mutex */
 	pthread_mutex_t mutex;
 };
 
-/* The address identifies the calling thread. */
 struct owned_lock_thread {
 	/*
-	 * The object with a lock in it that the lock's user last found alive; at first, and in a forked
-	 * child, an address of ours. While the thread owns that lock the object lives, and needs no
-	 * further check.
+	 * The object with a lock that the thread last found alive, or an address of ours, as in a
+	 * forked child. While the thread owns that lock the object lives, and needs no check.
 	 */
 	const void *entered;
 };
@@ -67,7 +59,7 @@ void owned_lock_never_own(void);
 void owned_lock_init(struct owned_lock *lock);
 void owned_lock_destroy(struct owned_lock *lock);
 
-/* Takes the lock if no thread is inside, the caller included. Never waits for one. */
+/* Takes the lock if no thread is inside, the caller included. Never waits. */
 bool owned_lock_try(struct owned_lock *lock);
 
 void owned_lock_take_mutex(struct owned_lock *lock);

@@ -23,7 +23,7 @@ static int digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Reads 32 hexadecimal digits, with dashes between them. Returns whether they were there. */
+/* Reads 32 hexadecimal digits, with dashes between them. */
 static bool read_boot_id(uint8_t boot_id[PLACE_BOOT_ID_BYTES])
 {
 	FILE *file = fopen(BOOT_ID_FILE, "re");
@@ -54,8 +54,8 @@ static int64_t boot_time(void)
 }
 
 /*
- * Makes what stands for a boot id where /proc has none to read (mounted with subset=pid, or without
- * /proc/sys): the machine's name and when it was started. No boot id is like it.
+ * Makes a substitute where /proc has no boot id (mounted with subset=pid, or without /proc/sys):
+ * the machine's name and start. No boot id is like it.
  */
 static void guess_boot_id(uint8_t boot_id[PLACE_BOOT_ID_BYTES])
 {

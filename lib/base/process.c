@@ -22,7 +22,7 @@
 
 #define STAT_BYTES 1024
 
-/* Fields of proc(5)'s stat, counted from the one behind the name. */
+/* Fields of proc(5)'s stat, counted from the state. */
 #define THREADS_FIELD 17
 #define START_FIELD 19
 
@@ -37,13 +37,10 @@ uint64_t process_clock_ns(void)
 struct status {
 	char state;
 	uint64_t threads;
-	uint64_t started_ns; /* by process_clock_ns, rounded down */
+	uint64_t started_ns; /* rounded down */
 };
 
-/*
- * Returns whether /proc has the numbers that this process knows others by: it may be that of
- * another process namespace, where they are other processes.
- */
+/* Returns whether /proc is not that of another process namespace. */
 static bool proc_is_own(void)
 {
 	char number[24];
@@ -56,8 +53,8 @@ static bool proc_is_own(void)
 }
 
 /*
- * Returns the text behind the process's name, which may hold anything: its first character is the
- * state, a field of one letter. NULL: it cannot be read.
+ * Returns the text behind the process's name, which may hold anything: the state, one letter, and
+ * further fields. NULL: it cannot be read.
  */
 static const char *read_stat(pid_t pid, char text[STAT_BYTES])
 {
@@ -83,7 +80,7 @@ char process_state(pid_t pid)
 	return state && *state >= 'A' && *state <= 'z' ? *state : '?';
 }
 
-/* Returns a field; `at` is the state, field 0. */
+/* `at` is the state, field 0. */
 static uint64_t field_of(const char *at, int field)
 {
 	uint64_t value = 0;
@@ -95,7 +92,6 @@ static uint64_t field_of(const char *at, int field)
 	return value;
 }
 
-/* Reads a process's status; false: that is not possible. */
 static bool read_status(pid_t pid, struct status *status)
 {
 	char text[STAT_BYTES];
@@ -108,10 +104,7 @@ static bool read_status(pid_t pid, struct status *status)
 	return true;
 }
 
-/*
- * Returns 1 if it has ended, 0 if not, -1 if the system lacks or forbids the call (before Linux
- * 5.3).
- */
+/* Returns 1: it has ended, 0: not, -1: the system lacks (before Linux 5.3) or forbids the call. */
 static int ended_by_pidfd(pid_t pid)
 {
 	static uint32_t missing; /* state_store: the call is not tried again */

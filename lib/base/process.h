@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* process.h - whether another process lives, by its number and since when it is known */
+/* process.h - whether another process lives, by its number and when it was known */
 #ifndef ORIEL_PROCESS_H
 #define ORIEL_PROCESS_H
 
@@ -7,37 +7,37 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Returns the time by which processes are known; the clock runs on while the machine sleeps. */
+/* Returns a time that runs on while the machine sleeps. */
 uint64_t process_clock_ns(void);
 
 /*
- * Returns whether a process has ended that lived at known_ns (process_clock_ns; 0: unknown). Its
- * number may belong to another one since, which was started later.
+ * Returns whether a process that lived at known_ns (process_clock_ns; 0: unknown) has ended. Its
+ * number may belong to a later one since.
  */
 bool process_ended(pid_t pid, uint64_t known_ns);
 
-/* Returns the state letter that /proc has for the number, as ps prints it; '?': it has none. */
+/* Returns the state letter in /proc, as ps prints it; '?': none. */
 char process_state(pid_t pid);
 
 /*
- * place.c: where a process runs, as far as that decides with which others it can share memory
+ * place.c: where a process runs, which decides with which others it can share memory
  *
- * Two processes can share memory if the same kernel runs them and they see each other: names of
- * softverbs' sockets belong to the network namespace, its processes are found and opened by their
- * number, and both must be the same user's, as one user namespace counts them. A place that could
- * not be read in full matches none, not even itself.
+ * Two processes can share memory if one kernel runs them and they see each other: names of
+ * softverbs' sockets belong to the network namespace, processes are opened by their number, and
+ * both must be of one user, as one user namespace counts. A place not read in full matches none,
+ * not even itself.
  */
 
 #define PLACE_BOOT_ID_BYTES 16
 #define PLACE_NODE_BYTES 16
 
 struct place {
-	uint8_t boot_id[PLACE_BOOT_ID_BYTES]; /* of the running kernel, or what stands for it (place.c) */
+	uint8_t boot_id[PLACE_BOOT_ID_BYTES]; /* of the running kernel, or a substitute (place.c) */
 	uint64_t net_namespace;               /* inode numbers; 0: could not be read */
 	uint64_t pid_namespace;
 	uint64_t user_namespace;
 	uint32_t user;               /* effective user id */
-	char node[PLACE_NODE_BYTES]; /* ORIEL_TEST_NODE: with it tests make several nodes of one machine */
+	char node[PLACE_NODE_BYTES]; /* ORIEL_TEST_NODE: tests make several nodes of one machine */
 };
 
 struct place place_here(void);

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+// SPDX-License-Identifier: BSD-2-Clause
 /* rank_list.h - a few ranks, each once, for messages: "rank 3", "ranks 1, 4 and others" */
 #ifndef ORIEL_RANK_LIST_H
 #define ORIEL_RANK_LIST_H
@@ -13,11 +13,10 @@
 
 struct rank_list {
 	uint32_t count;
-	bool more; /* there were others */
+	bool more;
 	int ranks[RANK_LIST_MAX];
 };
 
-/* Empties the list; the ranks themselves need no initial value. */
 static inline void rank_list_clear(struct rank_list *list)
 {
 	list->count = 0;

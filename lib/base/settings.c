@@ -31,7 +31,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Reads the digits at *at; false if there is none, or the number is above most. */
+/* False: there is no digit, or the number is above most. */
 static bool take_number(const char **at, uint64_t most, uint64_t *number)
 {
 	if (!is_digit(**at))
@@ -45,8 +45,8 @@ static bool take_number(const char **at, uint64_t most, uint64_t *number)
 }
 
 /*
- * Reads the fraction at *at in thousandths, rounded up, so that the smallest does not become 0. No
- * strtod: the program's locale may want a comma.
+ * Reads a fraction in thousandths, rounded up, so that the smallest does not become 0. No strtod:
+ * the locale may want a comma.
  */
 static uint64_t take_thousandths(const char **at)
 {

@@ -39,7 +39,7 @@ static void write_line(const char *who, int number, const char *format, va_list 
 	used = strlen(line);
 	line[used++] = '\n';
 	written = write(STDERR_FILENO, line, used);
-	(void)written; /* a failure cannot be reported: standard error is where it would go */
+	(void)written; /* a failure would be reported on standard error */
 }
 
 void tell(int rank, const char *format, ...)

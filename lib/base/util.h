@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* util.h - small things that have no better place: time, bounds, array growth. */
+/* util.h - small things: time, bounds, array growth. */
 #ifndef ORIEL_UTIL_H
 #define ORIEL_UTIL_H
 
@@ -41,8 +41,8 @@ static inline int log2_up(uint64_t value)
 }
 
 /*
- * Makes room for at least `need` elements in *array, doubling. Returns false if memory is out;
- * *array is then as before.
+ * Makes room for at least `need` elements in *array, doubling. False: out of memory; *array is as
+ * before.
  */
 bool grow_array(void *array, uint32_t *capacity, uint32_t need, size_t element_bytes);
 
