@@ -2,10 +2,10 @@
 /*
  * copy_ring.h - registered memory through which a wire copies unregistered data
  *
- * Space is contiguous, without wrap; positions count on for ever and are taken modulo the ring. A
- * put is copied in before it is posted; a get lands in the ring and is copied out when its
- * completion is retired. Each starts at a multiple of 8 bytes, as an atomic's old value requires.
- * The wire's lock guards all of it.
+ * Each transfer's space is contiguous. Positions count on without end and are taken modulo the
+ * ring. A put is copied in before it is posted; a get is copied out when its completion is retired.
+ * Each starts at a multiple of 8 bytes, as an atomic's old value requires. The wire's lock guards
+ * all of it.
  */
 #ifndef ORIEL_COPY_RING_H
 #define ORIEL_COPY_RING_H
@@ -19,13 +19,13 @@
 #define COPY_RING_BYTES (64u << 10)
 #define COPY_RING_ALIGN_BYTES 8u
 
-/* A transfer through the ring that is not yet retired. */
+/* A transfer that is not yet retired. */
 struct ring_copy {
 	uint64_t number;   /* of its work request */
-	uint32_t ring_end; /* ring position to free up to, counted without wrap */
+	uint32_t ring_end; /* position to free up to */
 	uint32_t size_bytes;
-	void *landing; /* the data's place in the ring */
-	void *origin;  /* gets: where the data go; NULL for puts */
+	void *landing; /* in the ring */
+	void *origin;  /* of a get; NULL for puts */
 };
 
 struct copy_ring {
@@ -33,17 +33,14 @@ struct copy_ring {
 	struct piece piece;
 	uint32_t head;            /* bytes ever taken */
 	uint32_t tail;            /* bytes ever freed */
-	uint32_t signalled;       /* head at the last request signalled for the ring */
+	uint32_t signalled;       /* head at the last signalled request */
 	struct ring_copy *copies; /* circular, `depth` elements; NULL before the first use */
 	uint32_t depth;
 	uint64_t copy_head;
 	uint64_t copy_tail;
 };
 
-/*
- * Makes the ring for `depth` copies at once, unless it exists. False if memory is out, with the
- * error text set.
- */
+/* Makes the ring for `depth` copies unless it exists. False: out of memory; the text is set. */
 bool copy_ring_open(struct copy_ring *ring, uint32_t depth);
 void copy_ring_free(struct copy_ring *ring);
 
@@ -52,13 +49,12 @@ static inline bool copy_ring_is_open(const struct copy_ring *ring)
 	return ring->copies;
 }
 
-/* Returns the bytes of the ring that size_bytes occupy. */
+/* Returns the bytes that size_bytes occupy. */
 static inline uint32_t copy_ring_taken(uint32_t size_bytes)
 {
 	return (size_bytes + COPY_RING_ALIGN_BYTES - 1) & ~(COPY_RING_ALIGN_BYTES - 1);
 }
 
-/* Returns the position at which size_bytes fit without wrapping. */
 static inline uint32_t copy_ring_start(const struct copy_ring *ring, uint32_t size_bytes)
 {
 	uint32_t left = COPY_RING_BYTES - ring->head % COPY_RING_BYTES;
@@ -87,16 +83,10 @@ static inline struct ring_copy *copy_ring_take(struct copy_ring *ring, uint32_t 
 	return copy;
 }
 
-/*
- * Takes the room directly behind the last copy and lengthens that, if it is the put `number`;
- * otherwise NULL.
- */
+/* If the last copy is the put `number`, lengthens it; otherwise returns NULL. */
 struct ring_copy *copy_ring_extend(struct copy_ring *ring, uint32_t size_bytes, uint64_t number);
 
-/*
- * Returns whether the copy's request has to be signalled: every quarter of the ring, so that a wait
- * for room always ends.
- */
+/* Returns whether to signal the request: each quarter of the ring, so that a wait for room ends. */
 static inline bool copy_ring_wants_signal(struct copy_ring *ring, const struct ring_copy *copy)
 {
 	if (copy->ring_end - ring->signalled < COPY_RING_BYTES / 4)
@@ -105,7 +95,7 @@ static inline bool copy_ring_wants_signal(struct copy_ring *ring, const struct r
 	return true;
 }
 
-/* Retires requests up to `number`, which are complete: copies gets out and frees room. */
+/* Retires requests up to `number`: copies gets out and frees room. */
 void copy_ring_retire_copies(struct copy_ring *ring, uint64_t number);
 
 static inline void copy_ring_retire(struct copy_ring *ring, uint64_t number)

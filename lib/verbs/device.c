@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* device.c - finding, opening and describing the RDMA device; see device.h. */
+/* device.c - finds, opens and describes the RDMA device */
 #include "verbs/device.h"
 
 #include <arpa/inet.h>
@@ -111,7 +111,7 @@ static bool scan_one(const struct scan *scan, const struct ifaddrs *entry)
 	return false;
 }
 
-/* Scans the loopback address, for softverbs, which needs no network. */
+/* Scans the loopback address, for softverbs. */
 static void scan_loopback(const struct scan *scan)
 {
 	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
@@ -144,7 +144,7 @@ void device_scan(const struct verbs_functions *functions, struct rdma_event_chan
 
 struct choice {
 	struct rdma_cm_id *id;
-	int shortage; /* errno value, if it kept an address from being tried */
+	int shortage; /* errno value that kept an address from being tried */
 	char seen[SCAN_TEXT_BYTES];
 };
 
@@ -240,28 +240,22 @@ static bool is_softverbs(const char *name)
 	return strncmp(name, "soft", 4) == 0;
 }
 
-/*
- * Returns whether RC queue pairs place a write behind all writes before it: mlx4/mlx5 and rxe, by
- * vendor; softverbs, by name.
- */
+/* Returns whether RC queue pairs place writes in order: mlx4/mlx5 and rxe, by vendor; softverbs. */
 static bool places_in_order(const struct ibv_device_attr *attr, const char *name)
 {
 	return attr->vendor_id == 0x02c9 || is_rxe(attr, name) || is_softverbs(name);
 }
 
-/*
- * Returns whether the device acknowledges only what lies in memory: rxe, softverbs. No card
- * promises it.
- */
+/* Returns whether the device acknowledges only what lies in memory. No card promises it. */
 static bool acks_what_is_placed(const struct ibv_device_attr *attr, const char *name)
 {
 	return is_rxe(attr, name) || is_softverbs(name);
 }
 
 /*
- * Returns whether the device may store the bytes of a write twice, the second time late: rxe, by
- * the kernel's memcpy, if the processor has no fast short moves. softverbs does it if its adversary
- * requests it; in place of a card it always counts as one of these.
+ * Returns whether the device may store a write's bytes twice, the second time late: rxe does, by
+ * the kernel's memcpy, if the processor has no fast short moves. softverbs in place of a card may
+ * do it, too.
  */
 static bool may_place_twice(const struct device *device, const struct ibv_device_attr *attr)
 {
@@ -271,8 +265,8 @@ static bool may_place_twice(const struct device *device, const struct ibv_device
 }
 
 /*
- * Returns whether a fence may stall. rxe's sender notes that a fence waits just after it has looked
- * for answers; its receiver looks for such a note just after it has taken one. If the two cross,
+ * Returns whether a fence may stall. rxe's sender notes a waiting fence just after it has looked
+ * for answers; its receiver looks for the note just after it has taken one. If the two cross,
  * nothing goes on until the next doorbell.
  */
 static bool forgets_fences(const struct ibv_device_attr *attr, const char *name)
@@ -290,10 +284,7 @@ static int choose_flag_mode(struct device *device, const struct ibv_device_attr 
 	return rc;
 }
 
-/*
- * Returns the level that the device reports. softverbs reports in its own way that processor and
- * device mix.
- */
+/* Returns the reported level. softverbs reports by its extension that processor and device mix. */
 static enum atomic_level level_told(const struct device *device, enum ibv_atomic_cap cap)
 {
 	if (cap == IBV_ATOMIC_GLOB || (cap == IBV_ATOMIC_HCA && verbs_atomics_mix(device->functions)))
@@ -330,8 +321,8 @@ static int choose_atomics(struct device *device, const struct ibv_device_attr *a
 }
 
 /*
- * Calls the function, which fills what all versions of the struct begin with; verbs.h has a macro
- * of that name.
+ * Calls the function itself: verbs.h has a macro of that name. It fills the part common to all
+ * versions of the struct.
  */
 static int query_port(const struct device *device, struct ibv_port_attr *port)
 {
@@ -364,10 +355,7 @@ static int query_limits(struct device *device, size_t max_message_bytes)
 	return code ? code : choose_flag_mode(device, &attr);
 }
 
-/*
- * Raises the limit of locked memory, against which registration counts, as far as permitted. A
- * failure shows when memory is registered.
- */
+/* A failure shows when memory is registered. */
 static void raise_memlock(void)
 {
 	struct rlimit limit;
@@ -378,7 +366,7 @@ static void raise_memlock(void)
 	}
 }
 
-/* Returns the context with what ibv_query_device_ex calls, or NULL if the device lacks it. */
+/* Returns the context with query_device_ex, or NULL. */
 static const struct verbs_context *extended(struct ibv_context *verbs)
 {
 	const struct verbs_context *context = verbs_get_ctx(verbs);
@@ -387,10 +375,7 @@ static const struct verbs_context *extended(struct ibv_context *verbs)
 	return context && context->sz >= needed_bytes && context->query_device_ex ? context : NULL;
 }
 
-/*
- * Returns whether the device supports regions without bounds, whose pages it finds when it needs
- * them (implicit on-demand paging).
- */
+/* Returns whether the device supports implicit on-demand paging. */
 static bool finds_any_memory(const struct device *device)
 {
 	const struct verbs_context *context = extended(device->verbs);
@@ -404,10 +389,7 @@ static bool finds_any_memory(const struct device *device)
 	       (attr.odp_caps.per_transport_caps.rc_odp_caps & origin) == origin;
 }
 
-/*
- * Makes two keys: memory may be read-only, and a page to be written first becomes the process's
- * own. A device that gets none needs registrations.
- */
+/* Makes two keys, since memory may be read-only. A device that gets none needs registrations. */
 static void open_any_memory(struct device *device)
 {
 	const int access[] = { IBV_ACCESS_ON_DEMAND, IBV_ACCESS_ON_DEMAND | IBV_ACCESS_LOCAL_WRITE };
@@ -425,10 +407,7 @@ static void close_any_memory(struct device *device)
 			device_deregister(device, device->any[written]);
 }
 
-/*
- * Opens the registration cache if the device needs registrations at all, and the user does not
- * limit them to their epoch.
- */
+/* Opens the registration cache if the device needs registrations and the user permits it. */
 static int choose_keeping(struct device *device)
 {
 	static const char *const words[] = { "0", "1", NULL };
@@ -503,7 +482,7 @@ void device_close(struct device *device)
 	memset(device, 0, sizeof(*device));
 }
 
-/* Slurm gives its tasks the limits of the shell that submitted the job. */
+/* Slurm gives tasks the limits of the submitting shell. */
 static const char *slurm_remedy(void)
 {
 	if (!getenv("SLURM_JOB_ID"))

@@ -4,13 +4,12 @@
  *
  * DESIGN NOTES
  *
- * A job opens one device, or two: a card, and softverbs for the ranks that it shares memory with.
- * Memory that peers may touch is registered with all of them, so that any peer can, whichever
- * device it uses: a region has one address and a key for each device. A peer sees only the keys of
- * its own device; no structure that peers read carries those of two.
+ * A job opens one device, or two: a card, and softverbs for the ranks that share memory. Memory
+ * that peers may touch is registered with both, and has one key for each; a peer sees only the key
+ * of its own device.
  *
- * A card pins what is registered with it: every page is touched and stays. Memory that no peer
- * reaches via the card is registered with softverbs alone, which pins nothing.
+ * A card pins what is registered with it. Memory that no peer reaches via the card is registered
+ * with softverbs alone, which pins nothing.
  */
 #ifndef ORIEL_DEVICES_H
 #define ORIEL_DEVICES_H
@@ -26,13 +25,13 @@ struct devices {
 	uint32_t count;
 };
 
-/* A region's registrations; NULL: it is not registered with that device. */
+/* A region's registrations, by device; NULL: none. */
 struct registration {
 	struct ibv_mr *mr[DEVICES_MAX];
 	bool holds; /* holds moved memory (share_in_place.h); set by mem/mem.c */
 };
 
-/* Returns the region of the first device that has one, or NULL. */
+/* Returns the first registration, or NULL. */
 static inline struct ibv_mr *first_region(const struct registration *registration)
 {
 	struct ibv_mr *first = NULL;
@@ -53,10 +52,9 @@ static inline uint32_t devices_all(const struct devices *devices)
 	return (1u << devices->count) - 1;
 }
 
-/* Returns the devices that pin nothing, or all if there are none. */
+/* Returns the devices that pin nothing, or all. */
 uint32_t devices_without_pinning(const struct devices *devices);
 
-/* Memory to register, and its access rights. */
 struct memory_access {
 	void *base;
 	size_t size_bytes;
@@ -65,8 +63,7 @@ struct memory_access {
 
 /*
  * Registers memory with those devices of a set that do not have it yet; on an error with none of
- * these. *registration begins as zeroes. ERRORS: ORIEL_ERR_MEMORY with need, limit and remedy, and
- * errno.
+ * these. *registration begins as zeroes. ERRORS: ORIEL_ERR_MEMORY, and errno.
  */
 int devices_register(const struct devices *devices, uint32_t set, const struct memory_access *memory,
                      struct registration *registration);
@@ -77,24 +74,15 @@ int devices_try_register(const struct devices *devices, uint32_t set, const stru
 
 void devices_deregister(const struct devices *devices, struct registration *registration);
 
-/* Returns whether one of them may place words twice (places_twice). */
 bool devices_place_twice(const struct devices *devices);
 
-/*
- * Returns the device that maps memory (device_maps_memory), or the one that does not; NULL: none.
- */
+/* Returns the device whose device_maps_memory is as given; NULL: none. */
 const struct device *devices_find(const struct devices *devices, bool maps_memory);
 
-/*
- * Returns another number whenever this process has carried out operations of others for its devices
- * (extension.h).
- */
+/* Returns a number that changes when this process has served peers' operations (extension.h). */
 uint64_t devices_served(const struct devices *devices);
 
-/*
- * Makes each device wake this process at a peer's request (wakeup.h). ERRORS: ORIEL_ERR_DEVICE,
- * ORIEL_ERR_MEMORY.
- */
+/* Opens a wakeup for each device. ERRORS: ORIEL_ERR_DEVICE, ORIEL_ERR_MEMORY. */
 int devices_open_wakeups(struct devices *devices);
 
 void devices_close(struct devices *devices);

@@ -38,7 +38,7 @@ bool direct_map(struct direct_access *direct, struct remote base, size_t size_by
 	*here = lent.here;
 	if (lent.addr == base.addr && lent.size_bytes == size_bytes)
 		return true;
-	direct->functions.give_back(&lent); /* the region is more or less than a window: the peer has another layout */
+	direct->functions.give_back(&lent); /* not a whole region: the peer has another layout */
 	return false;
 }
 
@@ -50,7 +50,7 @@ void direct_unmap(struct direct_access *direct, void *here, size_t size_bytes)
 		direct->functions.give_back(&lent);
 }
 
-/* Returns whether the device may copy at once: nothing is left to be posted. With wire->lock. */
+/* Returns whether nothing is left to be posted: the device may copy at once. With wire->lock. */
 static bool may_copy(const struct wire *wire)
 {
 	return wire->state == WIRE_UP && wire->batched == 0 && wire->qp;
@@ -122,10 +122,7 @@ static const struct direct_slab *find_slab(const struct direct_access *direct, u
 	return NULL;
 }
 
-/*
- * Maps a slab and keeps the result, a failure only if keeps_no; NULL: not kept. The caller holds
- * wire->lock.
- */
+/* Maps a slab. Keeps a failure only if keeps_no, else returns NULL. The caller holds wire->lock. */
 static const struct direct_slab *add_slab(struct direct_access *direct, uint32_t rkey, bool keeps_no)
 {
 	struct direct_slab *slab = &direct->slabs[direct->slab_count];

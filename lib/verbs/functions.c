@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* functions.c - rdma-core's functions as a table; the one file of the library that names them */
+/* functions.c - rdma-core's functions; the one file of the library that names them */
 #include "verbs/functions.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * ibv_is_fork_initialized, declared here since rdma-core 33 (Debian 11) has neither the function
- * nor its type.
- */
+/* ibv_is_fork_initialized, which rdma-core before 35 (Debian 11) does not declare. */
 int fork_status(void) __asm__("ibv_is_fork_initialized") __attribute__((weak));
 enum { FORK_ENABLED = 1 }; /* IBV_FORK_ENABLED */
 
@@ -27,9 +24,8 @@ static void find_global(const char *name, void *pointer)
 }
 
 /*
- * The libibverbs that the process has loaded may be softverbs' own, which its extension shows.
- * Where a test simulates nodes on one machine, it stands for the card between them, and maps
- * nothing.
+ * The process's libibverbs may be softverbs, which shows its extension. In a test that simulates
+ * nodes on one machine it stands for the card between them, and maps nothing.
  */
 struct verbs_direct verbs_direct(const struct verbs_functions *functions)
 {

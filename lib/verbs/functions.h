@@ -2,9 +2,8 @@
 /*
  * functions.h - the verbs and rdma_cm functions that the library calls, as a table
  *
- * The library reaches a device only through a table. One holds the functions of rdma-core, another
- * those of the built-in softverbs (lib/soft): both serve one process, and neither changes what
- * other libraries of the process find under the same names. Functions that verbs.h defines inline
+ * One table has rdma-core's functions, another those of built-in softverbs (lib/soft): both serve
+ * one process, and other libraries' symbols stay as they are. Functions that verbs.h defines inline
  * (ibv_post_send, ibv_poll_cq) use the context's own table and are called directly.
  */
 #ifndef ORIEL_FUNCTIONS_H
@@ -72,7 +71,7 @@ struct verbs_functions {
 	softverbs_failed_step_fn *failed_step;
 };
 
-/* The functions by the names of verbs.h and rdma_cma.h; the linker decides from which library. */
+/* The linker decides from which library. */
 /* clang-format off */
 #define VERBS_FUNCTIONS \
 	.alloc_pd = ibv_alloc_pd, \
@@ -115,16 +114,13 @@ struct verbs_functions {
 	.event_str = rdma_event_str
 /* clang-format on */
 
-/* The system's libibverbs and librdmacm, whichever the process has loaded. */
+/* The libibverbs and librdmacm that the process has loaded. */
 extern const struct verbs_functions verbs_system;
 
-/* softverbs, built into the library under names of its own. */
+/* softverbs, built into the library. */
 extern const struct verbs_functions verbs_softverbs;
 
-/*
- * Functions of softverbs, however it was loaded: they map peers' memory, or copy bytes
- * synchronously. NULL for other devices.
- */
+/* Functions of softverbs, however loaded, for direct access; NULL for other devices. */
 struct verbs_direct {
 	softverbs_lend_fn *lend;
 	softverbs_give_back_fn *give_back;
@@ -136,15 +132,12 @@ struct verbs_direct {
 
 struct verbs_direct verbs_direct(const struct verbs_functions *functions);
 
-/*
- * Returns whether softverbs, however it was loaded, reports that its atomics mix with the
- * processor's.
- */
+/* Returns whether softverbs says that its atomics mix with the processor's. */
 bool verbs_atomics_mix(const struct verbs_functions *functions);
 
 /*
  * Returns whether forked children get copies of registered memory. False: libibverbs hides it from
- * them (ibv_fork_init, for kernels that do not copy), or does not say (before rdma-core 35).
+ * them (ibv_fork_init), or does not say (before rdma-core 35).
  */
 bool verbs_forks_copy(const struct verbs_functions *functions);
 

@@ -7,10 +7,7 @@
 
 #define SIGNED_BYTES (HANDSHAKE_BYTES - HANDSHAKE_PROOF_BYTES)
 
-/*
- * Computes the proof. It covers the data before it, then receiver and direction, which are not
- * sent.
- */
+/* Computes the proof over the data before it, and receiver and direction, which are not sent. */
 static void prove(uint8_t proof[HANDSHAKE_PROOF_BYTES], const uint8_t *bytes, enum handshake_direction direction,
                   uint32_t receiver, const uint8_t key[HANDSHAKE_KEY_BYTES])
 {

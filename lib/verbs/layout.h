@@ -6,17 +6,15 @@
  *
  * Every rank keeps, in registered slabs:
  *
- * - one *directory*: a table of entries, one per window slot, that any peer may read. Its root lies
- *   at a fixed address.
+ * - one *directory*: a table of entries, one per window slot, which any peer may read;
  * - one *area* per neighbour, which that neighbour alone writes and reads: a ring of messages, and
  *   the root of the neighbour's flag words, one struct flag_pair per window slot.
  *
- * Tables grow by whole segments, each as large as all before it, and never move; a root lists the
- * segments. A peer reads the root once and computes the place of element i, see table_segment.
+ * Tables grow by whole segments, each as large as all before it, and never move. A peer reads the
+ * root, which lists the segments, once, and computes the place of element i: table_segment.
  *
  * The handshake (handshake.h) gives each side the places of its area at the other and of the
- * other's directory root. All numbers are in the byte order of the job's machines, which must be
- * one: the handshake's version word refuses another.
+ * other's directory root. Its version word refuses a machine of another byte order.
  */
 #ifndef ORIEL_LAYOUT_H
 #define ORIEL_LAYOUT_H
@@ -35,18 +33,18 @@
 
 static_assert((1u << (TABLE_FIRST_LOG2 + TABLE_SEGMENTS - 1)) == WINDOWS_MAX, "the segments hold every window slot");
 
-/* The place of one segment of a table; only its owner writes it. */
+/* A table's segment; only its owner writes it. */
 struct segment_ref {
 	uint64_t addr;
 	uint32_t rkey;
-	uint32_t check; /* segment_check of the rest: reveals a reading that was too early, or torn */
+	uint32_t check; /* segment_check of the rest: reveals an early or torn reading */
 };
 
 static inline uint32_t segment_check(const struct segment_ref *ref)
 {
 	uint64_t mixed = (ref->addr ^ 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd;
 
-	/* One after the other: bytes missing from address and key alike must not cancel out. */
+	/* One after the other: bytes missing from both must not cancel out. */
 	mixed = (mixed ^ mixed >> 32 ^ ref->rkey) * 0x9e3779b97f4a7c15;
 	return (uint32_t)(mixed >> 32) | 1;
 }
@@ -60,7 +58,7 @@ struct table_root {
 	struct segment_ref segment[TABLE_SEGMENTS];
 };
 
-/* Returns the segment that holds element `index`; *offset becomes its place there. */
+/* *offset becomes the element's place in the returned segment. */
 static inline uint32_t table_segment(uint32_t index, uint32_t *offset)
 {
 	uint32_t segment;
@@ -80,11 +78,10 @@ static inline uint32_t table_segment_elements(uint32_t segment)
 }
 
 /*
- * The flag words between two neighbours on one window, at one side. `posted` counts the exposure
- * epochs that the neighbour has opened for us, `completed` the access epochs to us that it has
- * closed. Dynamic windows have two more: `notified` is the neighbour's last detach, `acked` one
- * more than the last of our detaches that it has acknowledged, or 0 if it does not use our regions
- * (regions.h). Only the neighbour writes them, and only we poll them.
+ * The flag words between two neighbours on one window, at one side: the neighbour writes them, and
+ * we poll. `posted` counts the exposure epochs that it has opened for us, `completed` its closed
+ * access epochs to us. In dynamic windows (regions.h) `notified` is its last detach; `acked` is one
+ * more than the last of our detaches that it has acknowledged, or 0 if it does not use our regions.
  */
 struct flag_pair {
 	uint64_t posted;
@@ -93,10 +90,7 @@ struct flag_pair {
 	uint64_t acked;
 };
 
-/*
- * One window of a rank as its peers see it. Its owner writes, peers read; check reveals a torn
- * reading.
- */
+/* One window of a rank. Its owner writes, peers read. */
 struct dir_entry {
 	uint8_t id[WINDOW_ID_BYTES]; /* all zero: the slot is free */
 	uint64_t base;
@@ -106,59 +100,56 @@ struct dir_entry {
 	uint32_t rkey;
 	uint32_t disp_unit_bytes;
 	uint32_t flags;        /* DIR_* */
-	uint64_t signals_addr; /* the window's signals, if it has any */
+	uint64_t signals_addr; /* if the window has signals */
 	uint32_t signals_rkey;
 	uint32_t signal_count;
-	uint32_t control_atomic_rkey; /* DIR_NEXT_BY_DEVICE: of the control block, for requests to that device */
+	uint32_t control_atomic_rkey; /* DIR_NEXT_BY_DEVICE: of the control block, for that device */
 	uint32_t words_rkey;          /* DIR_WORDS_BY_DEVICE: of the memory, likewise */
 	uint64_t unused[5];
-	uint64_t check; /* dir_entry_check of the rest */
+	uint64_t check; /* dir_entry_check of the rest: reveals a torn reading */
 };
 
-#define DIR_READ_ONLY 1u      /* the owner's memory must not be written */
-#define DIR_SECOND_DEVICE 2u  /* the entry for peers of the owner's second device */
+#define DIR_READ_ONLY 1u      /* the memory must not be written */
+#define DIR_SECOND_DEVICE 2u  /* for peers of the owner's second device */
 #define DIR_NEXT_BY_DEVICE 4u /* all ranks draw tickets of its lock through a device */
 #define DIR_DYNAMIC 128u      /* base is the root of a table of regions, rkey its key */
 
 /*
- * Accumulate operations on aligned integers of 8 bytes are done by a device of the owner's alone,
- * for all ranks; or by processors, and this table's device too, whose atomics are atomic with
- * theirs. With neither bit only by processors.
+ * Accumulate operations on aligned 8-byte integers are carried out by one device of the owner; or
+ * by processors and this table's device, which are atomic with each other. With neither bit, by
+ * processors.
  */
 #define DIR_WORDS_BY_DEVICE 0x100u
 #define DIR_WORDS_BY_BOTH 0x200u
 
-#define DIR_ADDED_APART 0x1000u /* this device adds to signals in words of its own, behind the table */
+#define DIR_ADDED_APART 0x1000u /* this device adds to words of its own behind the signals */
 
 static_assert(sizeof(struct dir_entry) == 128, "a directory entry is two cache lines");
 
-/*
- * The regions attached to a dynamic window: a table like the directory, one for each window. The
- * owner writes, peers read.
- */
+/* A dynamic window's table of regions. The owner writes, peers read. */
 struct region_root {
 	struct table_root segments;
-	uint64_t used; /* region_used of a number: later entries have never been used */
+	uint64_t used; /* region_used of a number: later entries are unused */
 };
 
 struct region_entry {
 	uint64_t base;
 	uint64_t size_bytes; /* 0: the entry is free, and all zero */
-	uint64_t serial;     /* unique among the window's regions */
+	uint64_t serial;     /* unique in the window */
 	uint32_t rkey;
 	uint32_t flags; /* DIR_READ_ONLY */
-	uint64_t check; /* region_check of the rest: reveals a torn reading */
+	uint64_t check; /* region_check of the rest */
 };
 
 #define WINDOW_REGIONS_MAX WINDOWS_MAX /* the tables have the same segments */
 
-/* Returns the number with a check of it, which reveals a torn reading; 0 for 0. */
+/* Returns the number with a check; 0 for 0. */
 static inline uint64_t region_used(uint32_t used)
 {
 	return (used * 0x9e3779b97f4a7c15 & ~(uint64_t)UINT32_MAX) | used;
 }
 
-/* Returns how many entries to look at; if the word is torn, all that are possible. */
+/* Returns how many entries to read: all if the word is torn. */
 static inline uint32_t region_used_of(uint64_t word)
 {
 	uint32_t used = (uint32_t)word;
@@ -180,45 +171,42 @@ static inline uint64_t region_check(const struct region_entry *entry)
 }
 
 /*
- * A window's control block: registered words of the window, which any member may write. Its
- * directory entry names it, and the slot's next window reuses it. Its size follows from the size of
- * the job; area_head has it, so that ranks which differ refuse each other.
+ * A window's control block: registered words that any member may write. The slot's next window
+ * reuses it. Ranks that compute another size for it refuse each other (area_head).
  *
- * Fence words lie first: [set][round], each written by the member that is this rank's partner of
- * the round (fence.c).
+ * Fence words lie first: [set][round], each written by this rank's partner of the round (fence.c).
  */
 #define CONTROL_FENCE_SETS 2
 
-/* Returns the index of a fence word in the block. */
 static inline size_t control_fence_word(int rounds, uint64_t set, int round)
 {
 	return (size_t)set * (size_t)rounds + (size_t)round;
 }
 
 /*
- * The window's lock lies behind the fence words: see win/lock_words.c. Each word has one writer at
- * any time, or changes by fetch-and-adds only.
+ * The window's lock (win/lock_words.c) lies behind the fence words. Each word has one writer at any
+ * time, or changes by fetch-and-adds only.
  */
 struct lock_member {
-	uint64_t state;  /* enum lock_state in the lowest byte; above 32 bits the writer's process, if it maps memory */
-	uint64_t ticket; /* placed before the state that refers to it */
+	uint64_t state;  /* lowest byte: enum lock_state; above 32 bits: the writer's process */
+	uint64_t ticket; /* placed before the state */
 };
 
 enum lock_state {
 	LOCK_ABSENT,
 	LOCK_ASK,    /* asks for the lock shared, or holds it */
 	LOCK_WAIT,   /* shared, behind the writer `ticket` */
-	LOCK_INTENT, /* is fetching a ticket; or holds the lock that it got with it at once */
-	LOCK_TICKET, /* has `ticket`; waits for its turn, or holds the lock */
-	LOCK_GONE,   /* died holding the lock shared, and has been counted; set by the target */
+	LOCK_INTENT, /* is fetching a ticket; or holds the lock that it got at once */
+	LOCK_TICKET, /* waits for its turn, or holds the lock */
+	LOCK_GONE,   /* died holding the lock shared, and is counted; the target writes it */
 };
 
-#define LOCK_EXAMINED 0x100u /* beside a dead member's state: it has been examined, and writes no more */
-#define LOCK_LEAVES 0x400u   /* beside INTENT: gives the lock back; for words placed twice (lock_words.c) */
+#define LOCK_EXAMINED 0x100u /* beside a dead member's state: it writes no more */
+#define LOCK_LEAVES 0x400u   /* beside INTENT: gives the lock back (lock_words.c) */
 
 /*
- * Returns whether a member with this word was in before the writer with ticket `mine`, which is
- * served, and may be about to place its last words once more (lock_words.c).
+ * Returns whether a member from before the served writer with ticket `mine` may still place its
+ * last words again (lock_words.c).
  */
 static inline bool lock_may_still_write(uint64_t state, uint64_t ticket, uint64_t mine)
 {
@@ -231,7 +219,7 @@ static inline bool lock_may_still_write(uint64_t state, uint64_t ticket, uint64_
 struct lock_more {
 	uint64_t addr;
 	uint32_t rkey[2]; /* by the owner's device */
-	uint32_t check;   /* lock_more_check of the rest; 0: there are none */
+	uint32_t check;   /* lock_more_check of the rest; 0: none */
 	uint32_t unused;
 };
 
@@ -243,20 +231,20 @@ static inline uint32_t lock_more_check(const struct lock_more *more)
 }
 
 struct lock_header {
-	uint64_t serving;            /* the ticket now served; written by its owner, one at a time */
-	uint64_t serving_complement; /* a reading in which the two do not fit is torn */
+	uint64_t serving;            /* the served ticket; only its owner writes it */
+	uint64_t serving_complement; /* reveals a torn reading */
 	uint64_t next;               /* the next ticket; changed by fetch-and-add only */
-	uint64_t orphaned;           /* deaths of holders; written by the owner's service thread only */
-	uint64_t repaired;           /* orphaned as the last exclusive holder saw it; written by exclusive holders */
+	uint64_t orphaned;           /* deaths of holders; only the owner's service thread writes it */
+	uint64_t repaired;           /* orphaned as the last exclusive holder saw it */
 	struct lock_more more;
 };
 
 static_assert(sizeof(struct lock_header) == 64, "a lock's header is a cache line");
 
 #define LOCK_FIRST_MEMBERS 8u
-#define LOCK_SEGMENTS_MAX 18u /* the last ones hold more members than there are peers */
+#define LOCK_SEGMENTS_MAX 18u /* more members than peers */
 
-/* Members beyond the first, by neighbour index: as many as all before. */
+/* Further members, by neighbour index: as many as all before. */
 struct lock_segment {
 	struct lock_more more;
 	uint64_t unused;
@@ -268,7 +256,7 @@ struct lock_words {
 	struct lock_member member[LOCK_FIRST_MEMBERS];
 };
 
-/* Returns how many members a segment holds; segment 0 is the one behind the header. */
+/* Segment 0 is behind the header. */
 static inline uint32_t lock_segment_members(uint32_t segment)
 {
 	return segment == 0 ? LOCK_FIRST_MEMBERS : LOCK_FIRST_MEMBERS << (segment - 1);
@@ -284,19 +272,19 @@ static inline size_t control_lock_offset(int rounds)
 	return (CONTROL_FENCE_SETS * (size_t)rounds * sizeof(uint64_t) + 63) / 64 * 64;
 }
 
-/* Returns the size of a block in a job whose barriers take so many rounds. */
+/* Returns the size of a block in a job whose barriers take `rounds`. */
 static inline size_t control_bytes(int rounds)
 {
 	return control_lock_offset(rounds) + sizeof(struct lock_words);
 }
 
 /*
- * One of a window's signals. Its value is the last SET and everything ADDed.
+ * A window's signal. Its value is the last SET plus all ADDs.
  *
- * A SET writes the first three words, as one request or as stores. The check reveals a reading that
- * was too early, or torn; the stamp, unique among the window's SETs, reveals a repeated value. Only
- * ADDs change the other words: processors, and devices that are atomic with them, add to `added`; a
- * device that is atomic only among its own requests has a word of its own behind the table.
+ * A SET writes the first three words, as one request or as stores. The check reveals an early or
+ * torn reading; the stamp, unique among the window's SETs, a repeated value. Processors, and
+ * devices that are atomic with them, ADD to `added`; other devices to a word of their own behind
+ * the table.
  */
 struct signal {
 	uint64_t value;
@@ -308,17 +296,16 @@ struct signal {
 #define SIGNAL_SET_BYTES offsetof(struct signal, added)
 
 /*
- * A device that places words twice (places_twice) does not place the last one twice, by which a SET
- * counts.
+ * A SET counts once its last word is placed, which a device with places_twice does not place twice.
  */
 static_assert(SIGNAL_SET_BYTES == 24, "the kernel's memcpy stores the middle word of 24 bytes twice, of 16 both");
 
 static_assert(sizeof(struct signal) == 32, "a signal does not straddle cache lines");
 
-/* Bits of a stamp that identify the member; the others count its SETs. */
+/* A stamp's bits for the member; the others count its SETs. */
 #define STAMP_RANK_BITS 24
 
-/* Returns 0 for zeros, the initial state. */
+/* Returns 0 for zeros. */
 static inline uint64_t signal_check(uint64_t value, uint64_t stamp)
 {
 	uint64_t mixed = value * 0x9e3779b97f4a7c15;
@@ -327,35 +314,32 @@ static inline uint64_t signal_check(uint64_t value, uint64_t stamp)
 	return mixed ^ mixed >> 29;
 }
 
-/*
- * Returns the size of a table of `count` signals, and behind it a word of each for either device.
- */
+/* Returns the size of `count` signals, and behind them a word of each for either device. */
 static inline size_t signals_bytes(uint32_t count)
 {
 	return count * (sizeof(struct signal) + 2 * sizeof(uint64_t));
 }
 
-/* Returns the offset of a device's word in that, in bytes. */
 static inline size_t signal_apart_offset(uint32_t count, uint32_t signal, bool second_device)
 {
 	return count * sizeof(struct signal) + ((second_device ? count : 0) + (size_t)signal) * sizeof(uint64_t);
 }
 
-/* A control message between two ranks, see ctrl_msg.c. */
+/* A control message between two ranks (ctrl_msg.c). */
 struct ctrl_msg {
-	uint8_t id[16]; /* the collective it belongs to */
+	uint8_t id[16]; /* its collective */
 	uint32_t round;
 	int32_t code;    /* 0, or the ORIEL_ERR_* of a member */
-	int32_t culprit; /* world rank that the code is about */
+	int32_t culprit; /* world rank of the code */
 	uint32_t unused;
 	union {
 		struct {
 			uint64_t agreed;     /* must be equal on all members */
-			uint64_t payload[2]; /* one member's value for all; 0, 0: its sender does not know it yet */
+			uint64_t payload[2]; /* one member's value for all; 0, 0: not yet known here */
 		};
 		uint64_t item[3]; /* in a gathering: one member's value */
 	};
-	uint64_t stamp; /* number of the message on its connection, from 1; written after the rest */
+	uint64_t stamp; /* number on its connection, from 1; written after the rest */
 };
 
 static_assert(sizeof(struct ctrl_msg) == 64, "a control message is a cache line");
@@ -364,36 +348,35 @@ static_assert(sizeof(struct ctrl_msg) == 64, "a control message is a cache line"
 #define DIR_BATCH 8
 #define GOODBYE 1u
 
-/* Counts changes of this file's layout; the handshake's private data have no room for it. */
+/* Counts changes of this layout. */
 #define LAYOUT_VERSION 5u
 
 /*
- * Active messages: operations that their target applies, see am_recv.h. The target has one ring for
- * each neighbour that has ever sent one, and that neighbour writes it: AM_SLOTS slots, then
- * AM_DATA_BYTES for operands that do not fit a slot. Results come back into the sender's memory:
- * AM_SLOTS times AM_INLINE_BYTES, then AM_DATA_BYTES.
+ * Active messages (am_recv.h). Each neighbour that has sent one writes a ring at the target:
+ * AM_SLOTS slots, then AM_DATA_BYTES for operands that do not fit a slot. Results come back into
+ * the sender's memory: AM_SLOTS times AM_INLINE_BYTES, then AM_DATA_BYTES.
  */
 #define AM_SLOTS 64
 #define AM_INLINE_BYTES 64
 #define AM_DATA_BYTES (32u << 10)
 #define AM_ALIGN 16                          /* in AM_DATA_BYTES */
-#define AM_LARGEST_BYTES (AM_DATA_BYTES / 4) /* operands, or results, of one active message */
+#define AM_LARGEST_BYTES (AM_DATA_BYTES / 4) /* operands, or results, of a message */
 
 enum am_call {
-	AM_ACCUMULATE = 1, /* operands: as many elements as there are; none for ORIEL_NO_OP */
-	AM_SWAP,           /* compare_and_swap: one element, and one to compare with */
-	AM_ADD,            /* to a signal, whose number is in disp_bytes: one operand of 8 bytes */
+	AM_ACCUMULATE = 1, /* operands: `count` elements; none for ORIEL_NO_OP */
+	AM_SWAP,           /* one element, and one to compare with */
+	AM_ADD,            /* to the signal disp_bytes: one operand of 8 bytes */
 	AM_LIST,           /* as AM_ACCUMULATE, `count` pieces: a table of struct am_piece, then operands */
-	AM_QUESTION,       /* why the sender waits for this rank: sync/question.h; no operands */
+	AM_QUESTION,       /* sync/question.h; no operands */
 };
 
 struct am {
-	uint64_t window_check; /* window_check of the window's id */
+	uint64_t window_check; /* of the window's id */
 	uint64_t disp_bytes;   /* in the window's memory */
 	uint32_t window_slot;  /* at the target */
 	uint32_t count;        /* elements */
 	uint32_t data_bytes;   /* operands */
-	uint32_t data_at;      /* offset of operands and results in AM_DATA_BYTES; AM_INLINE: here */
+	uint32_t data_at;      /* offset of operands and results in AM_DATA_BYTES, or AM_INLINE */
 	uint8_t call;          /* enum am_call */
 	uint8_t type;          /* enum oriel_type */
 	uint8_t op;            /* enum oriel_op */
@@ -401,7 +384,7 @@ struct am {
 	uint32_t unused[2];
 	uint8_t data[AM_INLINE_BYTES];
 	uint64_t unused2;
-	uint64_t stamp; /* number of the active message on its connection, from 1; written after the rest */
+	uint64_t stamp; /* number on its connection, from 1; written after the rest */
 };
 
 #define AM_INLINE UINT32_MAX
@@ -419,20 +402,19 @@ static inline uint64_t window_check(const uint8_t id[WINDOW_ID_BYTES])
 	return halves[0] ^ halves[1];
 }
 
-/* The target's acknowledgement of active messages, in one write. */
+/* The target's acknowledgement, in one write. */
 struct am_ack {
-	uint64_t applied;    /* active messages up to this one are applied, with results written, or refused */
-	uint64_t refused[2]; /* a bit in each for each of the last AM_SLOTS, by slot: enum am_verdict */
+	uint64_t applied;    /* up to this one refused, or applied with results written */
+	uint64_t refused[2]; /* a bit in each, by slot, for each of the last AM_SLOTS: enum am_verdict */
 	uint64_t rested;     /* wakeups seen: another one may be sent */
 	uint64_t check;      /* am_ack_check of the rest: reveals a torn reading */
 };
 
-/* The outcome of an active message. */
 enum am_verdict {
 	AM_APPLIED,
-	AM_OUTSIDE,   /* not all of it lies in the window's memory */
-	AM_READ_ONLY, /* the memory must not be written */
-	AM_UNKNOWN,   /* no such window, or no such operation */
+	AM_OUTSIDE, /* not wholly in the window's memory */
+	AM_READ_ONLY,
+	AM_UNKNOWN, /* no such window or operation */
 };
 
 static_assert(AM_SLOTS == 64, "a bit for each");
@@ -464,11 +446,11 @@ static inline uint64_t am_ack_check(const struct am_ack *ack)
 
 /* The part of an area that its owner writes and the neighbour reads. */
 struct area_head {
-	struct table_root flags;       /* segments of the neighbour's flag words at our side */
+	struct table_root flags;       /* of the neighbour's flag words at our side */
 	struct segment_ref page_locks; /* locks for our integers: sync/page_lock.h */
 	uint32_t layout_version;       /* LAYOUT_VERSION of our build */
-	uint32_t control_block_bytes;  /* control_bytes of our windows */
-	uint32_t neighbour;            /* the reader's index among our neighbours, and a lock's members */
+	uint32_t control_block_bytes;
+	uint32_t neighbour; /* the reader's index among our neighbours and a lock's members */
 	uint32_t unused;
 };
 
@@ -476,14 +458,14 @@ struct area_head {
 struct area {
 	struct area_head head;
 	/* Written by the neighbour. */
-	uint64_t up;                /* attempt number: "my side of the connection is established" */
-	uint64_t ctrl_msg_consumed; /* how many of our messages it has consumed, in steps of half a ring */
-	uint64_t goodbye;           /* GOODBYE: it has left the job and sends nothing more, see goodbye.h */
+	uint64_t up;                /* attempt number: its side of the connection is established */
+	uint64_t ctrl_msg_consumed; /* of our messages, in steps of half a ring */
+	uint64_t goodbye;           /* GOODBYE: it sends nothing more (goodbye.h) */
 	struct ctrl_msg ctrl_msgs[CTRL_MSG_RING];
-	struct am_ack am_ack;          /* for the active messages that we send it */
+	struct am_ack am_ack;          /* for our active messages */
 	struct segment_ref am_ring;    /* our ring there; addr 0: it has no memory for one */
-	struct segment_ref am_results; /* for results of its own active messages */
-	/* Our own RDMA READs and atomics to the neighbour land here. */
+	struct segment_ref am_results; /* for results of its active messages */
+	/* Our RDMA READs and atomics land here. */
 	uint64_t sink;
 	uint64_t unused[3];
 	union {

@@ -12,23 +12,20 @@
 
 #define SHARE_OF_MEMORY 4 /* at most one part in so many is cached */
 #define DOUBTS_MAX 64     /* a power of 2 */
-#define DOUBT_MAX 1024    /* most operations that pass before memory is tried again */
+#define DOUBT_MAX 1024    /* most operations that pass before a new try */
 #define PAYS_USES 16      /* uses that make a registration worth keeping */
 
 struct cached_mr {
 	struct page_range pages;
 	struct ibv_mr *mr; /* NULL: the entry is free, or being made */
 	int range;         /* of page_watch.h */
-	uint32_t users;    /* 0, and no mr: it is free */
+	uint32_t users;
 	uint64_t uses;
-	uint64_t used; /* last use, by the cache's clock */
+	uint64_t used; /* last use, by `clock` */
 	bool write;
 };
 
-/*
- * Memory that could not be cached, or not for long: so many operations pass before it is tried
- * again.
- */
+/* Memory that could not be cached, or not for long: `wait` operations pass before a new try. */
 struct doubt {
 	uintptr_t first;
 	uint32_t wait, waited;
@@ -47,7 +44,7 @@ struct mr_cache {
 	uint64_t hits_seen;             /* page_watch_hits when hit entries were last dropped */
 	int last;                       /* the entry found last */
 	int top;                        /* entries from here on are free */
-	uint32_t backoff_left, backoff; /* operations that register nothing, left and in all: too much is in use */
+	uint32_t backoff_left, backoff; /* operations that register nothing, left and in all */
 	struct cached_mr entries[MR_CACHE_MAX];
 	struct doubt doubts[DOUBTS_MAX];
 	struct mr_cache *next; /* guarded by all_lock */
@@ -71,13 +68,12 @@ __attribute__((constructor)) static void register_handler(void)
 
 /* Doubts. The caller holds the lock. */
 
-/* Returns the doubt about a first page; pages may be larger than 4096 bytes. */
 static struct doubt *doubt_of(struct mr_cache *cache, uintptr_t first)
 {
 	return &cache->doubts[(first / 4096 * 0x9e3779b97f4a7c15u >> 32) % DOUBTS_MAX];
 }
 
-/* Returns whether to let the operation pass, which it counts. */
+/* Returns whether the operation passes, which it counts. */
 static bool is_doubted(struct mr_cache *cache, uintptr_t first)
 {
 	struct doubt *doubt = doubt_of(cache, first);
@@ -168,9 +164,8 @@ static bool drop_all_idle(struct mr_cache *cache)
 }
 
 /*
- * A program that goes through more memory than there is room for, again and again, would drop each
- * registration before its next use. So a drop before a registration has paid delays new ones, and
- * the existing ones are used meanwhile.
+ * A drop before a registration has paid delays new ones: otherwise a program that cycles through
+ * more memory than there is room for drops each before its next use.
  */
 static void begin_backoff(struct mr_cache *cache, const struct cached_mr *dropped)
 {
@@ -214,7 +209,7 @@ static bool serves(const struct cached_mr *entry, const struct page_range *pages
 	       entry->pages.size_bytes - offset >= pages->size_bytes && page_watch_is_same(entry->range);
 }
 
-/* Finds an entry that serves the pages; looks first at the one found last. */
+/* Finds an entry that serves the pages. */
 static struct cached_mr *find(struct mr_cache *cache, const struct page_range *pages, bool write)
 {
 	if (serves(&cache->entries[cache->last], pages, write))
@@ -228,7 +223,7 @@ static struct cached_mr *find(struct mr_cache *cache, const struct page_range *p
 	return NULL;
 }
 
-/* Drops the idle registrations of all devices of the process; returns whether there were any. */
+/* Drops all idle registrations; returns whether there were any. */
 static bool give_back(void)
 {
 	bool any = false;
@@ -258,7 +253,7 @@ static struct cached_mr *free_entry(struct mr_cache *cache)
 	return NULL;
 }
 
-/* Returns an entry for the pages that no look-up finds yet, or NULL. The caller holds the lock. */
+/* Returns an entry that no look-up finds yet, or NULL. The caller holds the lock. */
 static struct cached_mr *reserve(struct mr_cache *cache, const struct page_range *pages)
 {
 	struct cached_mr *entry;
@@ -302,7 +297,7 @@ static struct ibv_mr *register_pages(const struct mr_cache *cache, struct cached
 	return mr || write ? mr : register_as(cache, &entry->pages, 0);
 }
 
-/* Watches the pages before it registers them: a change between the two hits the range. */
+/* Watches before it registers: a change between the two hits the range. */
 static struct ibv_mr *watch_and_register(const struct mr_cache *cache, struct cached_mr *entry, bool write)
 {
 	struct ibv_mr *mr;
@@ -341,10 +336,7 @@ static struct cached_mr *make(struct mr_cache *cache, const struct page_range *p
 
 /* Uses. */
 
-/*
- * Starts watching at the first operation that needs it: most programs have none. The caller holds
- * the lock.
- */
+/* Starts watching at the first operation that needs it. The caller holds the lock. */
 static bool watches(struct mr_cache *cache)
 {
 	if (cache->watching == WATCH_NOT_YET)
@@ -353,8 +345,8 @@ static bool watches(struct mr_cache *cache)
 }
 
 /*
- * Looks a found entry up again once all earlier changes are known. If that takes too long nothing
- * new is made either: it may exist already.
+ * Looks a found entry up again once all earlier changes are known. If that takes too long, nothing
+ * new is made: it may exist already.
  */
 static struct cached_mr *find_settled(struct mr_cache *cache, const struct page_range *pages, bool write)
 {
@@ -379,7 +371,7 @@ struct cached_mr *mr_cache_take(struct mr_cache *cache, const void *base, size_t
 		entry = find_settled(cache, &pages, write);
 	}
 	if (entry) {
-		entry->users += entry->uses > 0; /* the caller that made it already counts */
+		entry->users += entry->uses > 0; /* its maker already counts */
 		entry->uses++;
 		entry->used = ++cache->clock;
 	}

@@ -5,22 +5,20 @@
  * DESIGN NOTES
  *
  * On a device without a key for all memory (device_any_lkey), unregistered origins are registered
- * for their operations. The cache keeps such a registration, of whole pages, writable if the memory
- * permits, for later operations. At each look-up page_watch.h says whether the memory is unchanged.
- * A registration whose pages have been unmapped, moved, discarded or remapped serves only its
- * present users, which began before the change; it is dropped when they return it.
+ * for their operations. The cache keeps these registrations, of whole pages. At each look-up
+ * page_watch.h says whether the memory is unchanged. A registration whose pages have been unmapped,
+ * moved, discarded or remapped serves only the users that began before; it is dropped when they
+ * return it.
  *
  * Nothing is kept if the system does not let the library watch, or if libibverbs hides registered
- * memory from forked children (ibv_fork_init on systems that do not copy it): it would stay hidden
- * as long.
+ * memory from forked children: it would stay hidden as long.
  *
  * Only pages that an operation named are registered: another thread may be discarding their
  * neighbours.
  *
- * Cached memory stays locked. It is bounded in number (MR_CACHE_MAX) and bytes (a quarter of the
- * limit of locked memory, or of the machine's memory without a limit); the least recently used goes
- * first. If a registration of this process fails for lack of memory, all idle ones are dropped, and
- * it is tried again.
+ * Cached memory stays locked, so it is bounded in number (MR_CACHE_MAX) and bytes (a quarter of the
+ * limit of locked memory, or of the machine's memory); the least recently used goes first. If a
+ * registration fails for lack of memory, all idle ones are dropped, and it is tried again.
  */
 #ifndef ORIEL_MR_CACHE_H
 #define ORIEL_MR_CACHE_H
@@ -31,32 +29,25 @@
 
 #include "verbs/functions.h"
 
-#define MR_CACHE_MAX 256 /* registrations of a device */
+#define MR_CACHE_MAX 256 /* of a device */
 
 struct mr_cache;
 struct cached_mr;
 
-/*
- * Opens a device's cache. NULL (memory is out, or nothing is to be kept) is an empty cache to all
- * calls.
- */
+/* Opens a device's cache. Calls take NULL (memory is out, or nothing is kept) as an empty cache. */
 struct mr_cache *mr_cache_open(const struct verbs_functions *functions, struct ibv_pd *pd);
 void mr_cache_close(struct mr_cache *cache);
-
-/*
- * Returns a registration of memory that the caller uses until mr_cache_give, for writing too if
- * `write`; NULL: none can be kept.
- */
+/* Returns a registration for use until mr_cache_give; NULL: none can be kept. */
 struct cached_mr *mr_cache_take(struct mr_cache *cache, const void *base, size_t size_bytes, bool write);
 void mr_cache_give(struct mr_cache *cache, struct cached_mr *entry);
 uint32_t mr_cache_lkey(const struct cached_mr *entry);
 
-/* Drops idle entries that no look-up can find any more. */
+/* Drops idle entries that no look-up can find. */
 void mr_cache_tidy(struct mr_cache *cache);
 
 /*
- * Calls ibv_reg_mr, for any memory. If memory is short, gives back all idle registrations of the
- * process and tries again. The caller holds no lock of a cache.
+ * Calls ibv_reg_mr, for any memory. If memory is short, drops all idle registrations of the process
+ * and tries again. The caller holds no lock of a cache.
  */
 struct ibv_mr *mr_cache_register(const struct verbs_functions *functions, struct ibv_pd *pd, void *base,
                                  size_t size_bytes, unsigned access);

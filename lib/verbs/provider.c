@@ -12,7 +12,7 @@
 
 #define ANY_CARD "card"
 
-/* Returns whether the name is a user's for softverbs, or that of its one device. */
+/* Returns whether the name is a user's for softverbs, or its device's. */
 static bool means_softverbs(const char *name)
 {
 	return strcmp(name, "soft") == 0 || strcmp(name, "soft0") == 0;
@@ -40,7 +40,7 @@ static bool has_device(const struct verbs_functions *functions)
 	return found;
 }
 
-/* Copies `length` bytes of a name, cut to what a device's name can have; "card" means any. */
+/* Copies `length` bytes of a name, cut to a device name's size; "card" means any. */
 static void copy_name(struct provider *provider, const char *name, size_t length)
 {
 	snprintf(provider->device, sizeof(provider->device), "%.*s", (int)length, name);
@@ -58,7 +58,7 @@ static void add(struct providers *providers, const struct verbs_functions *funct
 	copy_name(provider, name, length);
 }
 
-/* Chooses what there is, since the user asks for nothing. */
+/* Chooses what there is: the user asks for nothing. */
 static struct providers choose_freely(void)
 {
 	struct providers providers = { .count = 0 };
@@ -69,10 +69,7 @@ static struct providers choose_freely(void)
 	return providers;
 }
 
-/*
- * Chooses if the process's libibverbs is softverbs: "soft" is any of its devices; it may lack other
- * names.
- */
+/* Chooses if the process's libibverbs is softverbs, any of whose devices "soft" means. */
 static struct providers choose_loaded(const char *wanted)
 {
 	struct providers providers = { .count = 0 };
@@ -106,7 +103,7 @@ struct providers providers_choose(const char *wanted_device)
 	return providers;
 }
 
-/* Opens one device. beside: the job has another one, here or at other ranks. */
+/* Opens one device. beside: the job has another, here or at other ranks. */
 static int open_one(const struct provider *provider, bool beside, const char *wanted_addr, size_t max_message_bytes,
                     struct devices *devices)
 {

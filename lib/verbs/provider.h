@@ -6,14 +6,13 @@
  *
  * ORIEL_DEVICE decides:
  *
- *   nothing       a card if there is one, and softverbs for ranks that can share memory
- *   soft          softverbs only: memory only. Also soft0, its device's name
+ *   unset         a card if there is one, and softverbs for ranks that share memory
+ *   soft, soft0   softverbs only
  *   card          any card, and no shared memory
  *   NAME          this device of rdma-core, and no shared memory
- *   card+soft, NAME+soft   both, and it is an error if one of them cannot be opened
+ *   card+soft, NAME+soft   both; an error if one cannot be opened
  *
- * If the process's libibverbs is softverbs (oriel-soft), that is the device, and the built-in one
- * is not used.
+ * If the process's libibverbs is softverbs (oriel-soft), the built-in one is not used.
  */
 #ifndef ORIEL_PROVIDER_H
 #define ORIEL_PROVIDER_H
@@ -26,7 +25,7 @@
 
 struct provider {
 	const struct verbs_functions *functions;
-	char device[64]; /* the name to look for among its devices, or "": any */
+	char device[64]; /* its device's name, or "": any */
 	bool needed;     /* without it the rank cannot do what the user asks for */
 };
 
@@ -41,9 +40,9 @@ bool provider_system_is_softverbs(void);
 struct providers providers_choose(const char *wanted);
 
 /*
- * Opens their devices. The address is the card's, or that of the only device. A device that is not
- * needed and cannot be opened is left out; the thread's last error says why. ERRORS:
- * ORIEL_ERR_DEVICE, ORIEL_ERR_MEMORY: a needed one cannot be opened, and none is.
+ * Opens their devices. The address is the card's, or the only device's. A device that is not needed
+ * and cannot be opened is left out; the thread's last error says why. ERRORS: ORIEL_ERR_DEVICE,
+ * ORIEL_ERR_MEMORY; none is then open.
  */
 int providers_open(const struct providers *providers, const char *wanted_addr, size_t max_message_bytes,
                    struct devices *devices);

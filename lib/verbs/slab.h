@@ -2,10 +2,9 @@
 /*
  * slab.h - registered memory for peers: neighbour areas, flag words, the directory, copy rings
  *
- * Pieces are carved from slabs that are mapped from memory files (so that a device which shares
- * memory can map them too), registered once, never moved, and released only when the job ends: a
- * peer's late write always finds registered memory. There is no free; window slots reuse their
- * pieces.
+ * Slabs are mapped from memory files (which a device that shares memory can map too), registered
+ * once, never moved, and released only when the job ends: a peer's late write always finds
+ * registered memory. Pieces of them are not freed; window slots reuse them.
  */
 #ifndef ORIEL_SLAB_H
 #define ORIEL_SLAB_H
@@ -41,40 +40,38 @@ struct slabs {
 	size_t total_bytes;
 };
 
-/* A device's keys of registered memory: for work requests here, and for those of peers. */
+/* A device's keys: for work requests here, and for those of peers. */
 struct piece_keys {
 	uint32_t lkey;
 	uint32_t rkey;
 };
 
-/* A piece of registered memory, zeroed. */
+/* A zeroed piece. */
 struct piece {
 	void *addr;
-	struct piece_keys keys[DEVICES_MAX]; /* by the device's index */
+	struct piece_keys keys[DEVICES_MAX]; /* by device */
 };
 
 void slabs_init(struct slabs *slabs, const struct devices *devices);
 void slabs_close(struct slabs *slabs);
 
-/* Allocates a piece. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
+/* ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
 int slab_alloc(struct slabs *slabs, size_t size_bytes, struct piece *piece);
 
-/* Returns the key by which peers of that device reach memory of a slab. */
+/* Returns the key of a slab's memory for peers of that device. */
 uint32_t slab_rkey(struct slabs *slabs, const void *addr, uint32_t device);
 
-/* table.c: our side of a segmented table that peers read or write; layout.h has its layout */
+/* table.c: our side of a segmented table that peers access (layout.h) */
 
 /*
  * Makes segment `segment` of a table unless it exists: *base becomes its first element here, and
- * the root gives its place to peers of the device with that index. The caller holds the lock that
- * guards both. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT.
+ * the root gives its place to peers of `device`. The caller holds the lock of both. ERRORS:
+ * ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT.
  */
 int table_add_segment(struct slabs *slabs, uint32_t device, struct table_root *root, uint32_t segment,
                       size_t element_bytes, void **base);
 
-/*
- * Moves the table to peers of another device; base[] are its segments, NULL if there is none yet.
- */
+/* Moves the table to peers of another device; base[] are its segments, or NULL. */
 void table_set_device(struct slabs *slabs, uint32_t device, struct table_root *root, void *const base[TABLE_SEGMENTS]);
 
 #endif

@@ -2,10 +2,7 @@
 /* table.c - see slab.h. */
 #include "verbs/slab.h"
 
-/*
- * Writes a segment's place. A peer that reads the root meanwhile finds a wrong check, and reads
- * again.
- */
+/* A peer that reads the root meanwhile finds a wrong check, and reads again. */
 static void publish(struct segment_ref *ref, const void *base, uint32_t rkey)
 {
 	ref->check = 0;

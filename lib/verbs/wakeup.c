@@ -75,9 +75,7 @@ void wakeup_close(struct wakeup *wakeup, const struct verbs_functions *functions
 	free(wakeup);
 }
 
-/*
- * Makes room for twice as many pairs. The completion queue keeps its entries, and wakes as before.
- */
+/* Makes room for twice as many pairs. */
 static int grow(struct wakeup *wakeup, const struct verbs_functions *functions)
 {
 	int entries = entries_for(wakeup->room * 2), error = functions->resize_cq(wakeup->cq, entries);
@@ -113,7 +111,7 @@ bool wakeup_receive(struct ibv_qp *qp, uint64_t id)
 	return ibv_post_recv(qp, &wr, &bad) == 0;
 }
 
-/* Makes the descriptor unreadable, until the next completion after this. */
+/* Makes the descriptor unreadable until the next completion. */
 static void rearm(const struct wakeup *wakeup, const struct verbs_functions *functions)
 {
 	unsigned events = 0;
@@ -124,10 +122,12 @@ static void rearm(const struct wakeup *wakeup, const struct verbs_functions *fun
 		events++;
 	if (events > 0)
 		functions->ack_cq_events(wakeup->cq, events);
-	ibv_req_notify_cq(wakeup->cq, 0); /* a failure makes wakeups late: a rank that waits polls anyway */
+	ibv_req_notify_cq(wakeup->cq, 0); /* if it fails, wakeups are late: a waiting rank polls anyway */
 }
 
-/* Takes immediates from the completions; broken queue pairs have others. False: there were none. */
+/*
+ * Takes immediates; completions of broken queue pairs have none. False: there were no completions.
+ */
 static bool poll_some(const struct wakeup *wakeup, uint64_t ids[WAKEUP_BATCH], uint32_t *count)
 {
 	struct ibv_wc wc[WAKEUP_BATCH];

@@ -4,19 +4,18 @@
  *
  * DESIGN NOTES
  *
- * A thread that polls sees what peers write. While none polls, a peer sends a write with an
- * immediate (wire_word, wire_wake): it takes a receive of this side's queue pair, and its
- * completion makes a descriptor readable, which the service thread's loop watches. All queue pairs
- * of a device share one completion queue for that; receives have no memory.
+ * A polling thread sees what peers write. While none polls, a peer sends a write with an immediate
+ * (wire_word, wire_wake). It takes a receive of this side's queue pair, and its completion makes a
+ * descriptor readable, which the service thread watches. All queue pairs of a device share one
+ * completion queue for that; receives have no memory.
  *
  * Each queue pair has one receive, posted before the connection is made and again when its
  * completion has been taken. A peer sends no second immediate before it knows that the first was
- * seen (am_recv.h: `rested`). So an immediate always finds its receive, and the completion queue
- * never overflows: each queue pair has at most one completion in it, and one more of a broken one
- * that it replaces.
+ * seen (am_recv.h: `rested`). So an immediate always finds its receive, and each queue pair has at
+ * most one completion in the queue, and one of a broken one that it replaces.
  *
- * The completion queue is made for few queue pairs, and doubles before there is one too many. A
- * device that refuses that refuses the connection, and the rank that waits for it gets the reason.
+ * The completion queue doubles before it has one queue pair too many. If the device refuses that,
+ * the connection is refused with the reason.
  *
  * Only the service thread calls these functions, except to make and to close.
  */
@@ -34,8 +33,8 @@ struct verbs_functions;
 struct wakeup {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
-	uint32_t pairs; /* queue pairs whose receives complete there */
-	uint32_t room;  /* queue pairs that it has room for */
+	uint32_t pairs; /* whose receives complete there */
+	uint32_t room;  /* for so many */
 };
 
 /* Sets *wakeup on success only. ERRORS: ORIEL_ERR_DEVICE, ORIEL_ERR_MEMORY. */
@@ -43,21 +42,20 @@ int wakeup_open(struct wakeup **wakeup, const struct verbs_functions *functions,
 void wakeup_close(struct wakeup *wakeup, const struct verbs_functions *functions);
 
 /*
- * Count a queue pair, before it is made, and no longer, after it is gone. ERRORS: ORIEL_ERR_DEVICE,
+ * Count a queue pair before it is made, and no longer after it is gone. ERRORS: ORIEL_ERR_DEVICE,
  * with errno.
  */
 int wakeup_add_pair(struct wakeup *wakeup, const struct verbs_functions *functions);
 void wakeup_drop_pair(struct wakeup *wakeup);
 
 /*
- * Posts one receive to the queue pair; `id` comes back with its completion. False: there is no
- * room.
+ * Posts a receive to the queue pair; `id` comes back with its completion. False: there is no room.
  */
 bool wakeup_receive(struct ibv_qp *qp, uint64_t id);
 
 /*
- * Takes the next immediates, WAKEUP_BATCH at most; ids are those of their receives, which are to be
- * posted again. 0: none; the descriptor reports the next one. One thread calls it.
+ * Takes the next immediates: the ids of their receives, which are to be posted again. 0: none; the
+ * descriptor reports the next one.
  */
 uint32_t wakeup_take(const struct wakeup *wakeup, const struct verbs_functions *functions, uint64_t ids[WAKEUP_BATCH]);
 

@@ -31,10 +31,7 @@ void wire_destroy(struct wire *wire)
 	owned_lock_destroy(&wire->lock);
 }
 
-/*
- * Fills the constant parts of work requests, and links them to the list that they are until some
- * are posted.
- */
+/* Fills the constant parts of work requests, and links them. */
 static void fill_templates(struct wire *wire)
 {
 	for (uint32_t i = 0; i < WIRE_BATCH; i++) {
@@ -78,8 +75,8 @@ void wire_break(struct wire *wire)
 	owned_lock_take(&wire->lock);
 	wire->batched = wire->batched_bytes = 0;
 	/*
-	 * The device releases origin memory, and carries out nothing more from the peer; on a failed
-	 * wire too.
+	 * Also on a failed wire: the device releases origin memory, and carries out no more requests of
+	 * the peer.
 	 */
 	if (wire->qp && !wire->cut)
 		wire->device->functions->modify_qp(wire->qp, &attr, IBV_QP_STATE);
@@ -103,10 +100,7 @@ static void fail_completion(struct wire *wire, const struct ibv_wc *wc)
 	wire_fail(wire, text);
 }
 
-/*
- * Takes completions, which come in the order of their numbers: the last good one covers all before
- * it.
- */
+/* Completions come in the order of their numbers: the last good one covers all before it. */
 static void take_completions(struct wire *wire, const struct ibv_wc *wc, int count)
 {
 	const struct ibv_wc *end = wc + count;
@@ -120,7 +114,7 @@ static void take_completions(struct wire *wire, const struct ibv_wc *wc, int cou
 		fail_completion(wire, wc);
 }
 
-/* Takes the results of a poll, and of further ones until one is not full. */
+/* Takes the results of polls until one is not full. */
 static __attribute__((noinline)) void take_all(struct wire *wire, struct ibv_wc *wc, int count)
 {
 	for (;;) {
@@ -134,7 +128,7 @@ static __attribute__((noinline)) void take_all(struct wire *wire, struct ibv_wc 
 	}
 }
 
-/* Polls the completion queue, which mostly has nothing, or one entry. */
+/* Polls the completion queue, which rarely has more than one entry. */
 static inline __attribute__((always_inline)) void look(struct wire *wire)
 {
 	struct ibv_wc wc[WIRE_POLL_BATCH];

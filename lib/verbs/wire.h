@@ -4,28 +4,25 @@
  *
  * DESIGN NOTES
  *
- * Work requests on a queue pair are numbered from 1. wr_id is the number, so one completion retires
- * all before it and no object per operation is needed. One request in every quarter of the queue is
- * signalled, and those that a caller waits for (wire_signal).
+ * Work requests on a queue pair are numbered from 1, in wr_id: one completion retires all before
+ * it, and an operation needs no object. One request in every quarter of the queue is signalled, and
+ * those that a caller waits for (wire_signal).
  *
- * Requests wait in a *batch* and leave together with the next flag or flush, or when the batch is
- * full: one doorbell for many, and one of them is signalled. Requests that take longer than a
- * doorbell leave at once, with a completion of their own. Small puts are copied into the batch; a
- * put that continues the last request there, at the target and here, lengthens it. Somewhat larger
- * puts, and gets, of unregistered memory go through a registered *ring*; a get is copied out of it
- * when its completion is retired.
+ * Requests wait in a *batch* and leave under one doorbell with the next flag or flush, or when the
+ * batch is full. Requests that take longer than a doorbell leave at once, signalled. Small puts are
+ * copied into the batch; a put that continues the last request, at the target and here, lengthens
+ * it. Somewhat larger puts, and gets, of unregistered memory go through a registered *ring*
+ * (copy_ring.h).
  *
  * Atomics change 8 aligned bytes at the peer; the old value comes back as a get does. The device
- * itself keeps to the number of reads and atomics that a peer takes at a time (initiator depth,
- * agreed on when connecting). Later requests may overtake reads and atomics, but not across a
- * *fence* (wire_fence).
+ * keeps to the number of reads and atomics that a peer takes at a time (initiator depth). Later
+ * requests may overtake reads and atomics, but not across a *fence* (wire_fence).
  *
  * Locking: wire->lock guards everything but `retired` and `state`. Functions named wire_* take it
  * unless their comment says that the caller holds it. While the send queue is full the lock is
- * released between polls; that ends with the device's own retry limit (a few seconds) at the
- * latest.
+ * released between polls, until the device's retry limit (a few seconds) at the latest.
  *
- * A rank's wire to itself never comes up: it uses direct_access.h.
+ * A rank's wire to itself never comes up: direct_access.h serves it.
  */
 #ifndef ORIEL_WIRE_H
 #define ORIEL_WIRE_H
@@ -43,19 +40,19 @@
 struct device;
 struct rdma_cm_id;
 
-/* wire_pair.c: the queue pair of a connection, and the completion queue of its sends */
+/* wire_pair.c: a connection's queue pair, and the completion queue of its sends */
 
-#define WIRE_INLINE_WANTED 220 /* bytes, asked of the device */
+#define WIRE_INLINE_WANTED 220 /* bytes */
 
 struct wire_pair {
 	struct ibv_qp *qp;
 	struct ibv_cq *cq;
-	uint32_t inline_max; /* bytes that the device granted */
+	uint32_t inline_max; /* as the device granted */
 };
 
 /*
- * Makes both for a cm_id, which owns the queue pair on success. wakeup_take returns `peer` when it
- * wakes us. ERRORS: ORIEL_ERR_DEVICE.
+ * Makes both for a cm_id, which then owns the queue pair. wakeup_take returns `peer` for its
+ * wakeups. ERRORS: ORIEL_ERR_DEVICE.
  */
 int wire_make_pair(const struct device *device, struct rdma_cm_id *id, uint64_t peer, struct wire_pair *pair);
 void wire_drop_pair(const struct device *device, struct rdma_cm_id *id, struct wire_pair *pair);
@@ -63,23 +60,22 @@ void wire_drop_pair(const struct device *device, struct rdma_cm_id *id, struct w
 #define WIRE_BATCH 16         /* requests per doorbell, at most */
 #define WIRE_BATCH_BYTES 1024 /* of inline data in the batch */
 #define WIRE_BATCH_MAX 4096   /* bytes; larger requests leave at once */
-#define WIRE_MERGED_MAX 16384 /* bytes of puts merged into one request; then it leaves */
+#define WIRE_MERGED_MAX 16384 /* bytes of merged puts; then the request leaves */
 #define WIRE_POLL_BATCH 16
-#define WIRE_COPY_MAX 8192 /* larger transfers of unregistered memory are registered instead */
+#define WIRE_COPY_MAX 8192 /* larger unregistered transfers are registered instead */
 
 enum wire_state {
 	WIRE_DOWN,   /* no queue pair yet */
 	WIRE_UP,     /* requests may be posted */
-	WIRE_BROKEN, /* the queue pair is in error; every request is dropped */
+	WIRE_BROKEN, /* every request is dropped */
 };
 
-/* Memory at the target. */
 struct remote {
 	uint64_t addr;
 	uint32_t rkey;
 };
 
-/* Returns memory at the origin as a work request names it; lkey 0: it is not registered. */
+/* lkey 0: the memory is not registered. */
 static inline struct ibv_sge wire_sge(const void *addr, size_t size_bytes, uint32_t lkey)
 {
 	return (struct ibv_sge){ (uint64_t)(uintptr_t)addr, (uint32_t)size_bytes, lkey };
@@ -91,28 +87,29 @@ struct wire {
 	struct ibv_qp *qp;
 	struct ibv_cq *cq;
 	uint32_t depth;      /* requests the send queue holds */
-	uint32_t inline_max; /* bytes of a put that the device takes inline, in one message */
+	uint32_t inline_max; /* bytes of an inline put */
 	uint64_t max_message_bytes;
 	enum flag_mode flag_mode;
 	struct remote anchor; /* valid memory of the peer, for requests without data */
-	struct ibv_sge sink;    /* for old values that are not wanted */
-	uint64_t posted;        /* number of the last request appended */
-	uint64_t signalled;     /* number of the last request that asks for a completion */
-	uint64_t read_behind;   /* number of the last read posted to have earlier writes placed */
-	uint64_t fetching;      /* number of the last read or atomic */
-	uint64_t changing;      /* number of the last atomic, flags aside */
-	uint64_t zero_copy;     /* number of the last request that uses the program's memory */
-	uint64_t retired;       /* number of the last request known complete; read by counter_load */
+	struct ibv_sge sink;  /* for unwanted old values */
+	/* Numbers of the last request that: */
+	uint64_t posted;        /* is appended */
+	uint64_t signalled;     /* asks for a completion */
+	uint64_t read_behind;   /* is a read that has earlier writes placed */
+	uint64_t fetching;      /* is a read or atomic */
+	uint64_t changing;      /* is an atomic, flags aside */
+	uint64_t zero_copy;     /* uses the program's memory */
+	uint64_t retired;       /* is known complete; read by counter_load */
 	uint32_t batched;       /* requests appended, not yet posted */
-	uint32_t batched_bytes; /* of inline_data that they use */
+	uint32_t batched_bytes; /* of inline_data */
 	bool cut;               /* by wire_break */
-	uint32_t fence;         /* IBV_SEND_FENCE: the next request gets it */
+	uint32_t fence;         /* IBV_SEND_FENCE for the next request */
 	struct ibv_send_wr wr[WIRE_BATCH];
 	struct ibv_sge sge[WIRE_BATCH];
 	uint8_t inline_data[WIRE_BATCH_BYTES];
 	struct copy_ring copies;
 	const struct device *device; /* set with the queue pair */
-	/* Called once when the queue pair fails, with the lock held. */
+	/* Called once, when the queue pair fails, with the lock held. */
 	void (*broken)(void *arg, const char *text);
 	void *broken_arg;
 };
@@ -120,22 +117,18 @@ struct wire {
 void wire_init(struct wire *wire, struct slabs *slabs);
 void wire_destroy(struct wire *wire);
 
-/*
- * Takes over an established queue pair. anchor: memory of the peer that requests without data name;
- * sink: 8 registered bytes.
- */
+/* Takes over an established queue pair. sink: 8 registered bytes. */
 void wire_attach(struct wire *wire, const struct device *device, const struct wire_pair *pair, struct remote anchor,
                  struct ibv_sge sink);
 
-/* Stops posting; what is outstanding counts as lost. The caller holds no lock. */
+/* Stops posting; requests in flight count as lost. The caller holds no lock. */
 void wire_break(struct wire *wire);
 
 /*
  * The requests. Each returns 0, ORIEL_ERR_PEER once the wire is broken, or ORIEL_ERR_MEMORY if the
- * ring cannot be made; the caller need not hold the lock. The length is not 0. With an lkey the
- * device uses the origin memory until the request completes. Without one (0) there are at most
- * WIRE_COPY_MAX bytes; a put copies them, and the origin memory is free on return. *number becomes
- * the request's.
+ * ring cannot be made. The length is not 0. With an lkey the device uses the origin memory until
+ * the request completes. Without one there are at most WIRE_COPY_MAX bytes, and a put's origin is
+ * free on return. *number becomes the request's.
  */
 int wire_put(struct wire *wire, struct ibv_sge origin, struct remote target, uint64_t *number);
 int wire_get(struct wire *wire, struct ibv_sge origin, struct remote target, uint64_t *number);
@@ -143,7 +136,7 @@ int wire_get(struct wire *wire, struct ibv_sge origin, struct remote target, uin
 /* Fast path of wire_put, for at most inline_max bytes. */
 int wire_put_inline(struct wire *wire, struct ibv_sge origin, struct remote target, uint64_t *number);
 
-/* An atomic on 8 aligned bytes, as the work request names it. */
+/* An atomic on 8 aligned bytes. */
 struct atomic {
 	enum ibv_wr_opcode opcode;
 	uint64_t compare_add;
@@ -162,58 +155,51 @@ static inline struct atomic atomic_swap(uint64_t compare, uint64_t swap, struct 
 }
 
 /*
- * Posts an atomic, as atomic as the device says (device.h): add, or replace if equal to `compare`.
- * *old becomes the old value, like a get without a key; NULL: not wanted. Return value and *number
- * are as above.
+ * Posts an atomic. *old becomes the old value, like a get without a key; NULL: not wanted. Return
+ * value and *number are as above.
  */
 int wire_atomic(struct wire *wire, const struct atomic *atomic, uint64_t *old, uint64_t *number);
 
 /*
- * Orders everything posted from now on, by any thread, behind the reads and atomics posted before.
- * Costs nothing if none is outstanding. (flag_mode orders writes among themselves.)
+ * Orders everything posted from now on, by any thread, behind earlier reads and atomics, if any is
+ * outstanding.
  */
 void wire_fence(struct wire *wire);
 
-/* Calls for a fence like wire_fence if atomics are among them, flags aside. */
+/* Fences if atomics are outstanding, flags aside. */
 void wire_fence_changes(struct wire *wire);
 
-/* Puts small or copied bytes, in as many messages as it takes; `origin` is free on return. */
+/* Puts bytes, in as many messages as it takes; `origin` is free on return. */
 int wire_write(struct wire *wire, const void *origin, size_t size_bytes, struct remote target);
 
 /*
  * Write a flag word behind everything posted before, atomics too, and ring the doorbell. `before`
- * is the word's old value (for FLAG_ATOMIC). In mode FLAG_WAIT the caller has waited for the data.
- * wire_flag_signalled asks for a completion. *number becomes the request's.
+ * is its old value (for FLAG_ATOMIC). In mode FLAG_WAIT the caller has waited for the data.
  */
 int wire_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote target, uint64_t *number);
 int wire_flag_signalled(struct wire *wire, uint64_t before, uint64_t value, struct remote target, uint64_t *number);
 
 /*
- * Write a word of our own protocols behind everything posted before, by a plain write in every
- * mode, and ring the doorbell. In modes other than FLAG_WRITE the caller has waited for what must
- * be placed before. `wake` also wakes the peer's service thread (wakeup.h); wire_wake does only
- * that.
+ * Write a word of our own protocols by a plain write and ring the doorbell. In modes other than
+ * FLAG_WRITE the caller has waited for what must be placed before. `wake` also wakes the peer's
+ * service thread (wakeup.h); wire_wake does only that.
  */
 int wire_word(struct wire *wire, uint64_t value, struct remote target, bool wake, uint64_t *number);
 int wire_wake(struct wire *wire, uint64_t *number);
 
 /*
- * Put few enough bytes to be copied, or add to a word, but placed only when everything posted
- * before is, in every mode, without waiting for it; with `gets` only when outstanding gets have
- * been answered, too. The doorbell rings: the batch and this request are one post.
+ * Put few enough bytes to be copied, or add to a word, without waiting, and ring the doorbell. They
+ * are placed behind everything posted before, with `gets` also behind the answers of gets.
  */
 int wire_put_behind(struct wire *wire, struct ibv_sge origin, struct remote target, bool gets, uint64_t *number);
 int wire_add_behind(struct wire *wire, uint64_t add, struct remote target, bool gets, uint64_t *number);
 
-/*
- * Posts requests up to the present one, makes sure that their completion is signalled, and returns
- * the number.
- */
+/* Posts requests up to the present one, signals the last, and returns its number. */
 uint64_t wire_signal(struct wire *wire);
 
 /*
- * Returns the request whose completion says that those up to `number` are placed at the peer:
- * itself, or a read behind it (device.h), which is posted unless there is one.
+ * Returns the request whose completion says that those up to `number` are placed: itself, or a read
+ * behind it (device.h), which is posted if necessary.
  */
 uint64_t wire_placing_behind(struct wire *wire, uint64_t number);
 
@@ -224,31 +210,28 @@ static inline uint64_t wire_placing(struct wire *wire, uint64_t number)
 
 uint64_t wire_last_zero_copy(struct wire *wire);
 
-/* Posts what waits in the batch. */
+/* Posts the batch. */
 void wire_ring(struct wire *wire);
 
-/* Polls the completion queue. Cheap if it is empty. */
+/* Polls the completion queue. */
 void wire_poll(struct wire *wire);
 
-/*
- * Takes one step of a wait for request `number`: posts it, signalled, and polls. True if it is
- * complete.
- */
+/* Posts request `number`, signalled, and polls. True: it is complete. */
 bool wire_drive(struct wire *wire, uint64_t number);
 
 /*
- * Waits until request `number` is complete. False once the wire is broken, by the device's retries
- * at the latest: the wait is bounded without a clock.
+ * Waits until request `number` is complete. False once the wire is broken, at the latest by the
+ * device's retries.
  */
 bool wire_wait(struct wire *wire, uint64_t number);
 
-/* Returns whether request `number` is complete, as far as wire_poll has seen. */
+/* Returns whether wire_poll has seen request `number` complete. */
 static inline bool wire_done(const struct wire *wire, uint64_t number)
 {
 	return counter_load(&wire->retired) >= number; /* pairs with the counter_store of retire */
 }
 
-/* Makes sure that a signalled request is outstanding: an unreachable peer then breaks the wire. */
+/* Keeps a signalled request outstanding, so that an unreachable peer breaks the wire. */
 void wire_ping(struct wire *wire);
 
 #endif

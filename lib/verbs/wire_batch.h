@@ -2,8 +2,8 @@
 /*
  * wire_batch.h - how requests enter a wire's batch and leave it; for wire*.c alone
  *
- * What each operation calls is inline; what waits or ends a wire is in wire.c. The caller of all
- * holds wire->lock.
+ * The fast path is inline; what waits or ends a wire is in wire.c. The caller of all holds
+ * wire->lock.
  */
 #ifndef ORIEL_WIRE_BATCH_H
 #define ORIEL_WIRE_BATCH_H
@@ -19,10 +19,7 @@ int wire_copy_failed(const struct wire *wire);
 
 void wire_poll_locked(struct wire *wire);
 
-/*
- * Releases the lock for one step of a wait, for room in the send queue or the ring, or for an
- * answer, so that others can work.
- */
+/* Releases the lock for one step of a wait, so that other threads can work. */
 void wire_wait_turn(struct wire *wire, uint32_t turn);
 
 /* Posts the batch, which is not empty; the wire is up. */
@@ -39,7 +36,6 @@ static inline void post_batch(struct wire *wire)
 		wire_fail(wire, "ibv_post_send refused a work request");
 }
 
-/* Posts what is in the batch. */
 static inline void ring_locked(struct wire *wire)
 {
 	if (wire->batched > 0 && wire->state == WIRE_UP)
@@ -55,26 +51,22 @@ static inline bool has_room(const struct wire *wire)
 bool wire_wait_room(struct wire *wire);
 
 /*
- * Waits until the send queue has room for one more request; false once the wire is broken. Bounded:
- * a request in every quarter is signalled, and after its retries the device gives up on an
- * unreachable peer, which breaks the wire.
+ * Waits for room in the send queue; false once the wire is broken. Bounded: a request in every
+ * quarter is signalled, and the device's retries end with a broken wire.
  */
 static inline bool reserve(struct wire *wire)
 {
 	return has_room(wire) || wire_wait_room(wire);
 }
 
-/* Makes the last request, `wr`, signalled. */
+/* Signals the last request, `wr`. */
 static inline void ask_completion(struct wire *wire, struct ibv_send_wr *wr)
 {
 	wr->send_flags |= IBV_SEND_SIGNALED;
 	wire->signalled = wire->posted;
 }
 
-/*
- * Returns the next request of the batch with number, opcode and target filled in. reserve() has
- * found room.
- */
+/* Returns the next request, with number, opcode and target filled in. reserve() has found room. */
 static inline struct ibv_send_wr *append(struct wire *wire, enum ibv_wr_opcode opcode, struct remote target)
 {
 	struct ibv_send_wr *wr = &wire->wr[wire->batched++];
@@ -99,10 +91,7 @@ static inline bool has_copy_room(const struct wire *wire, uint32_t size_bytes)
 /* See reserve_copy(). */
 bool wire_wait_copy_room(struct wire *wire, uint32_t size_bytes);
 
-/*
- * Reserves room in queue and ring for a copied transfer; NULL once the wire is broken or memory is
- * out.
- */
+/* Reserves room in queue and ring; NULL once the wire is broken or memory is out. */
 static inline struct ring_copy *reserve_copy(struct wire *wire, uint32_t size_bytes, void *origin)
 {
 	if (!has_copy_room(wire, size_bytes) && !wire_wait_copy_room(wire, size_bytes))
@@ -110,10 +99,7 @@ static inline struct ring_copy *reserve_copy(struct wire *wire, uint32_t size_by
 	return copy_ring_take(&wire->copies, size_bytes, wire->posted + 1, origin);
 }
 
-/*
- * Posts a request above WIRE_BATCH_MAX at once, signalled: it takes the device longer than a
- * doorbell.
- */
+/* Posts a request above WIRE_BATCH_MAX, signalled: it takes longer than a doorbell. */
 static inline void leave_if_large(struct wire *wire, struct ibv_send_wr *wr, size_t size_bytes)
 {
 	if (size_bytes <= WIRE_BATCH_MAX)
@@ -122,7 +108,7 @@ static inline void leave_if_large(struct wire *wire, struct ibv_send_wr *wr, siz
 	ring_locked(wire);
 }
 
-/* Sends the last request, `wr`, through the ring, by `copy`. */
+/* Sends the last request, `wr`, through the ring. */
 static inline void set_copy(struct wire *wire, struct ibv_send_wr *wr, const struct ring_copy *copy)
 {
 	*wr->sg_list = wire_sge(copy->landing, copy->size_bytes, wire->copies.piece.keys[wire->device->index].lkey);
@@ -147,7 +133,6 @@ static inline void append_zero_copy(struct wire *wire, enum ibv_wr_opcode opcode
 	leave_if_large(wire, wr, origin.length);
 }
 
-/* Returns the bytes of a work request's piece of memory. */
 static inline void *bytes_of(struct ibv_sge sge)
 {
 	return (void *)(uintptr_t)sge.addr;
@@ -165,7 +150,7 @@ static inline void append_inline(struct wire *wire, const void *origin, size_t s
 	wire->batched_bytes += (uint32_t)(size_bytes + 7) & ~7u;
 }
 
-/* Appends at most what the device takes inline, after posting the batch if it has no room. */
+/* Appends at most inline_max bytes, after posting the batch if it has no room. */
 static inline void put_inline(struct wire *wire, const void *origin, size_t size_bytes, struct remote target)
 {
 	if (size_bytes > WIRE_BATCH_BYTES - wire->batched_bytes)
@@ -173,7 +158,7 @@ static inline void put_inline(struct wire *wire, const void *origin, size_t size
 	append_inline(wire, origin, size_bytes, target);
 }
 
-/* Appends an atomic; reserve() has found room. The old value goes nowhere yet. */
+/* Appends an atomic; reserve() has found room. Its old value has no place yet. */
 static inline struct ibv_send_wr *append_atomic(struct wire *wire, const struct atomic *atomic)
 {
 	struct ibv_send_wr *wr = append(wire, atomic->opcode, atomic->target);
@@ -193,10 +178,10 @@ static inline void atomic_unread(struct wire *wire, const struct atomic *atomic)
 	*wr->sg_list = wire->sink;
 }
 
-/* Appends a request without data whose completion retires everything before it. */
+/* Appends a request without data, whose completion retires everything before it. */
 void wire_append_empty(struct wire *wire);
 
-/* Makes the last request signalled: in the batch, or by one more behind it. */
+/* Signals the last request: in the batch, or by one more behind it. */
 static inline void signal_last(struct wire *wire)
 {
 	if (wire->signalled == wire->posted)

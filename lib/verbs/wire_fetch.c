@@ -36,7 +36,7 @@ static __attribute__((noinline)) int get(struct wire *wire, struct ibv_sge origi
 	return rc;
 }
 
-/* Fast path: into memory with a key, if there is room, without a function call. */
+/* Fast path: into registered memory, without a function call. */
 int wire_get(struct wire *wire, struct ibv_sge origin, struct remote target, uint64_t *number)
 {
 	if (!origin.lkey || origin.length > WIRE_BATCH_MAX || !owned_lock_take_as_owner(&wire->lock))
@@ -89,7 +89,7 @@ static __attribute__((noinline)) int post_any_atomic(struct wire *wire, const st
 	return rc;
 }
 
-/* Fast path: the old value is wanted and there is room; without a function call. */
+/* Fast path: the old value is wanted; without a function call. */
 int wire_atomic(struct wire *wire, const struct atomic *atomic, uint64_t *old, uint64_t *number)
 {
 	if (!old || !owned_lock_take_as_owner(&wire->lock))

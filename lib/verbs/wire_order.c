@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * wire_order.c - requests placed behind others: fences, flags, protocol words; design notes in
- * wire.h
- */
+/* wire_order.c - requests placed behind others: fences, flags, protocol words; see wire.h */
 #include "verbs/wire_batch.h"
 
-/* Appends a read of 8 unused bytes: its answer comes when the writes before it are placed. */
+/* Appends a read of 8 unused bytes, which is answered when the writes before it are placed. */
 static void append_read_behind(struct wire *wire)
 {
 	struct ibv_send_wr *wr;
@@ -19,8 +16,7 @@ static void append_read_behind(struct wire *wire)
 }
 
 /*
- * Waits until all reads and atomics so far are answered, or the wire is broken. Bounded as
- * reserve() is.
+ * Waits until all reads and atomics are answered, or the wire is broken. Bounded as reserve() is.
  */
 static void await_fetches(struct wire *wire)
 {
@@ -37,9 +33,8 @@ static void await_fetches(struct wire *wire)
 }
 
 /*
- * Makes the next request wait at the device for the answers of the reads and atomics before it. The
- * queue is in order: a request with the flag, of any thread, holds up those behind it too. If the
- * device may stall, the wait is here.
+ * Makes the next request wait at the device for the reads and atomics before it. It holds up those
+ * behind it, of any thread. If the device's fence may stall, waits here instead.
  */
 static void fence_locked(struct wire *wire)
 {
@@ -66,7 +61,7 @@ void wire_fence_changes(struct wire *wire)
 	owned_lock_give(&wire->lock);
 }
 
-/* Puts few bytes, in a request of their own. */
+/* Puts few bytes, in their own request. */
 static inline int put_few(struct wire *wire, struct ibv_sge origin, struct remote target)
 {
 	if (wire->inline_max < origin.length)
@@ -92,7 +87,7 @@ static int add_unread(struct wire *wire, uint64_t add, struct remote target)
 	return 0;
 }
 
-/* Appends a flag to the batch, behind atomics too. The general path. */
+/* The general path: appends a flag, behind atomics too. */
 static __attribute__((noinline)) int append_any_flag(struct wire *wire, uint64_t before, uint64_t value,
                                                      struct remote target, uint64_t *number)
 {
@@ -107,7 +102,7 @@ static __attribute__((noinline)) int append_any_flag(struct wire *wire, uint64_t
 	return rc;
 }
 
-/* Returns whether a flag is an inline word, for which there is room, and behind no atomic. */
+/* Returns whether a flag is an inline word with room, behind no atomic. */
 static inline bool takes_plain_flag(const struct wire *wire)
 {
 	return wire->changing <= wire->retired && wire->flag_mode != FLAG_ATOMIC && has_room(wire) &&
@@ -115,8 +110,8 @@ static inline bool takes_plain_flag(const struct wire *wire)
 }
 
 /*
- * Fast path: a plain flag calls nothing but the doorbell. Returns false if the flag is not plain,
- * or another thread has the lock: nothing has happened.
+ * Fast path: a plain flag calls only the doorbell. Returns false if the flag is not plain, or
+ * another thread has the lock.
  */
 static inline __attribute__((always_inline)) bool send_plain_flag(struct wire *wire, uint64_t value,
                                                                   struct remote target, bool signal, uint64_t *number)
@@ -158,7 +153,7 @@ int wire_flag_signalled(struct wire *wire, uint64_t before, uint64_t value, stru
 	return rc;
 }
 
-/* Makes the last request, still in the batch, wake the peer. */
+/* Makes the last batched request wake the peer. */
 static void make_waking(struct wire *wire)
 {
 	struct ibv_send_wr *wr = &wire->wr[wire->batched - 1];
@@ -207,8 +202,8 @@ int wire_wake(struct wire *wire, uint64_t *number)
 }
 
 /*
- * Orders the next request behind everything posted so far. If the device does not keep writes in
- * order, it waits for the answer of a read behind them. Atomics may be overtaken anywhere.
+ * Orders the next request behind everything posted so far: if the device does not keep writes in
+ * order, behind a read that follows them. Atomics may be overtaken anywhere.
  */
 static void order_next(struct wire *wire, bool ordered, bool gets)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* wire_put.c - puts, and their merging into one request; design notes in wire.h */
+/* wire_put.c - puts, and their merging into one request; see wire.h */
 #include <string.h>
 
 #include "verbs/wire_batch.h"
@@ -28,9 +28,7 @@ int wire_put_locked(struct wire *wire, struct ibv_sge origin, struct remote targ
 	return 0;
 }
 
-/*
- * Returns the request in the batch that a put continues at the target, or NULL. Puts are unordered.
- */
+/* Returns the request in the batch that a put continues at the target, or NULL. */
 static struct ibv_send_wr *continued(struct wire *wire, size_t size_bytes, struct remote target)
 {
 	struct ibv_send_wr *last;
@@ -95,7 +93,7 @@ static bool merge_registered(struct wire *wire, struct ibv_send_wr *wr, struct i
 	return true;
 }
 
-/* Merges a put into the request before it, if it can; returns whether it has. */
+/* Merges a put into the request before it if possible; returns whether it has. */
 static bool merge(struct wire *wire, struct ibv_sge origin, struct remote target)
 {
 	struct ibv_send_wr *wr = continued(wire, origin.length, target);
@@ -160,7 +158,7 @@ int wire_put_inline(struct wire *wire, struct ibv_sge origin, struct remote targ
 	return 0;
 }
 
-/* Fast path: memory with a key, into an empty batch, without a function call. */
+/* Fast path: registered memory, into an empty batch, without a function call. */
 int wire_put(struct wire *wire, struct ibv_sge origin, struct remote target, uint64_t *number)
 {
 	if (!origin.lkey && origin.length <= wire->inline_max)
