@@ -77,10 +77,7 @@ static bool find_rank(const int *list, uint32_t count, int rank)
 	return false;
 }
 
-/*
- * Returns whether the launcher may still report how the rank has ended. `last`: no thread waits for
- * that again.
- */
+/* Returns whether the launcher may still report how the rank ended; false after a `last` call. */
 static bool word_is_due(struct oriel_job *job, int rank, bool last)
 {
 	struct death *death;
@@ -131,10 +128,7 @@ bool rank_has_no_route(struct oriel_job *job, int rank)
 	return no_route;
 }
 
-/*
- * Returns the first member of the group among the deaths from `from` on. The caller holds
- * job->lock.
- */
+/* Returns the first member among the deaths from `from` on. The caller holds job->lock. */
 static int dead_member_from(const struct oriel_job *job, const struct oriel_group *group, uint64_t from)
 {
 	for (uint64_t i = from; i < job->deaths.count; i++) {
@@ -196,7 +190,7 @@ void deaths_free(struct oriel_job *job)
 	free(job->deaths.left);
 }
 
-/* Records a rank that another rank reports lost; does nothing if memory is short. */
+/* Records a rank that another reports lost, unless memory is short. */
 static void believe(struct oriel_job *job, int rank)
 {
 	struct deaths *deaths = &job->deaths;

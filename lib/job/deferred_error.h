@@ -4,14 +4,13 @@
  *
  * DESIGN NOTES
  *
- * No call can report the error of an operation that its target refuses, or that cannot be issued
- * when its time has come. The error is deferred: the window keeps the code and the text of the
- * first, and the number of those that follow. The next call that completes operations of the window
- * reports it, once.
+ * A target may refuse an operation whose call has returned, or the operation cannot be issued when
+ * its time has come. The window keeps code and text of the first such error, and the number of
+ * later ones. The next call that completes operations of the window reports it, once.
  *
- * Any thread records, one reports, without a lock: `state` goes from NONE to WRITING by a
- * compare-and-swap, whose winner writes code and text, then to THERE, and back to NONE by the
- * reporting thread, which holds win->lock. Errors meanwhile are counted.
+ * Any thread records, without a lock: it moves `state` from NONE to WRITING by compare-and-swap,
+ * writes code and text, and sets THERE. The reporting thread, which holds win->lock, sets NONE
+ * again.
  */
 #ifndef ORIEL_DEFERRED_ERROR_H
 #define ORIEL_DEFERRED_ERROR_H
@@ -20,20 +19,19 @@
 #include <stdint.h>
 
 struct deferred_errors {
-	uint64_t *news; /* counter set to UINT64_MAX when there is an error to report; counter_store */
-	char *text;     /* of the first; NULL: memory was short */
+	uint64_t *news; /* counter set to UINT64_MAX by an error; counter_store */
+	char *text;     /* NULL: memory was short */
 	uint64_t more;  /* atomic */
 	uint32_t state;
 	int code;
 };
 
-/* Records an error, with the thread's last error text. */
+/* Records an error, with the thread's last text. */
 void deferred_error_note(struct deferred_errors *deferred_errors, int code);
 
-/* Returns whether there is an error to report, or will be in a moment. */
 bool deferred_error_is_noted(const struct deferred_errors *deferred_errors);
 
-/* Returns and clears the error, with its text, or returns 0. One thread at a time. */
+/* Returns and clears the error, with its text; 0: none. One thread at a time. */
 int deferred_error_report(struct deferred_errors *deferred_errors);
 
 void deferred_errors_free(struct deferred_errors *deferred_errors);

@@ -65,8 +65,8 @@ int group_rank_of(const struct oriel_group *group, int world)
 }
 
 /*
- * Returns the longest range that starts at worlds[0]. It depends on the list only, so keys agree
- * between ranks.
+ * Returns the longest range that starts at worlds[0]; keys agree between ranks since only the list
+ * matters.
  */
 static struct group_range range_first(int count, const int worlds[])
 {
@@ -109,7 +109,7 @@ static bool group_build_index(struct oriel_group *group)
 	return true;
 }
 
-/* The tag is the key of the hash, so a group with a tag differs from one without. */
+/* The tag is the hash's key, so a tagged group differs from an untagged one. */
 static void group_hash(struct oriel_group *group)
 {
 	unsigned char tag[crypto_generichash_KEYBYTES_MIN] = { 0 };
@@ -132,10 +132,7 @@ static void leave_list(struct oriel_group *group)
 	pthread_mutex_unlock(&job->lock);
 }
 
-/*
- * Enters the group into the job's list. Returns false if there is no memory to count its collective
- * calls.
- */
+/* Enters the group into the job's list. Returns false if memory is short. */
 static bool join_list(struct oriel_group *group)
 {
 	struct oriel_job *job = group->job;
@@ -251,7 +248,6 @@ struct oriel_group *group_copy(const struct oriel_group *group)
 	return NULL;
 }
 
-/* Checks a group handle, for all calls; `call` is named in the error. */
 static int group_check(const struct oriel_group *group, const char *call)
 {
 	if (!handle_valid(HANDLE_GROUP, group) || !handle_valid(HANDLE_JOB, group->job))
@@ -274,10 +270,7 @@ int oriel_group_world(oriel_job *job, oriel_group **group)
 	return 0;
 }
 
-/*
- * Translates ranks to world ranks into worlds[]. Refuses ranks that are out of range or listed
- * twice.
- */
+/* Translates ranks to worlds[]; refuses ranks that are out of range or listed twice. */
 static int incl_check(const struct oriel_group *group, int count, const int ranks[], int worlds[], uint8_t seen[])
 {
 	for (int i = 0; i < count; i++) {

@@ -2,7 +2,7 @@
 /*
  * group.h - ordered lists of ranks, stored as ranges with a stride
  *
- * A group is immutable. A window keeps its own copy, so that freeing a handle takes effect at once.
+ * A group is immutable. A window keeps a copy, so that the program may free its handle.
  * ASSUMPTIONS: the functions below trust their arguments; the public ones in group.c check.
  */
 #ifndef ORIEL_GROUP_H
@@ -12,10 +12,10 @@
 #include "oriel.h"
 
 #define GROUP_KEY_BYTES 16
-/* Up to this many ranges a look-up by rank walks them; above, a sorted index is kept. */
+/* With more ranges a sorted index is kept. */
 #define GROUP_LINEAR_MAX 8
 
-/* The places of a group's members (win/places.h). */
+/* A group's places (win/places.h). */
 enum places {
 	PLACES_UNKNOWN,
 	PLACES_ONE, /* all can share memory */
@@ -23,10 +23,10 @@ enum places {
 };
 
 struct group_range {
-	int first;  /* world rank of the range's first member */
-	int stride; /* from member to member; 0 for a range of one */
-	int count;  /* members, at least 1 */
-	int offset; /* rank in the group of the first member */
+	int first;  /* world rank */
+	int stride; /* 0 for a range of one */
+	int count;
+	int offset; /* group rank of the first member */
 };
 
 struct group_index {
@@ -38,36 +38,30 @@ struct oriel_group {
 	struct handle handle;
 	struct oriel_job *job;
 	struct oriel_group *next;  /* the job's groups; guarded by job->lock */
-	struct oriel_group **link; /* the pointer to this group in that list */
-	bool borrowed;             /* a window's copy: the program may use it, not free it */
+	struct oriel_group **link; /* points to this group in that list */
+	bool borrowed;             /* a window's copy: the program must not free it */
 	int size;
-	int my_rank; /* ORIEL_RANK_NONE if not a member */
+	int my_rank; /* or ORIEL_RANK_NONE */
 	uint32_t range_count;
-	struct group_range *ranges;   /* in order of offset; NULL for the empty group */
-	struct group_index *index;    /* sorted by world rank; NULL with few ranges */
-	bool tagged;                  /* `tag` is set */
+	struct group_range *ranges; /* in order of offset; NULL for the empty group */
+	struct group_index *index;  /* sorted by world rank; NULL with few ranges */
+	bool tagged;
 	uint64_t tag;                 /* oriel_group_tagged's */
-	uint8_t key[GROUP_KEY_BYTES]; /* hash of the ordered list and the tag; equal groups have equal keys */
+	uint8_t key[GROUP_KEY_BYTES]; /* hash of the ordered list and the tag */
 };
 
-/*
- * The job's living groups; those that the program has not freed end with the job. Guarded by
- * job->lock.
- */
+/* The job's living groups. Guarded by job->lock. */
 struct groups {
 	struct oriel_group *alive;
-	uint32_t count; /* of that list */
+	uint32_t count;
 };
 
 int group_world_rank(const struct oriel_group *group, int rank);
 
-/* Returns the group rank of a world rank, or ORIEL_RANK_NONE. */
+/* Returns the group rank, or ORIEL_RANK_NONE. */
 int group_rank_of(const struct oriel_group *group, int world);
 
-/*
- * Makes a group of the listed world ranks (no rank twice), or of all ranks; NULL if memory is
- * short.
- */
+/* Make a group of the listed world ranks (none twice), or of all ranks; NULL if memory is short. */
 struct oriel_group *group_new(struct oriel_job *job, int count, const int worlds[]);
 struct oriel_group *group_new_world(struct oriel_job *job);
 

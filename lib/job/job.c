@@ -40,7 +40,7 @@ bool job_reserve_counts(struct oriel_job *job)
 	return grow_array(&counts->list, &counts->capacity, counts->count + job->groups.count, sizeof(*counts->list));
 }
 
-/* Adds a count; there is room for one of each living group. */
+/* Adds a count; job_reserve_counts has made room. */
 static struct group_count *add_count(struct oriel_job *job, const uint8_t key[GROUP_KEY_BYTES])
 {
 	struct group_count *count = &job->group_counts.list[job->group_counts.count++];

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * job.h - all state of one job of this process, part by part; there is no other state
- */
+/* job.h - all state of one job of this process */
 #ifndef ORIEL_JOB_H
 #define ORIEL_JOB_H
 
@@ -33,7 +31,7 @@
 #include "verbs/layout.h"
 #include "verbs/slab.h"
 
-#define TIMEOUT_SCALE_RANKS 8 /* a processor with so many ranks or more answers slowly */
+#define TIMEOUT_SCALE_RANKS 8 /* so many ranks on a processor answer slowly */
 
 struct service;
 
@@ -50,19 +48,19 @@ struct group_counts {
 	uint32_t capacity;
 };
 
-/* Time limits, as the program or the environment set them. */
+/* Time limits, by program or environment; 0: none. */
 struct limits {
-	int timeout_ms;              /* 0: none */
-	int watchdog_ms;             /* 0: none */
-	int connect_timeout_ms;      /* 0: none, as the next */
-	int connect_timeout_soft_ms; /* of ranks reached by softverbs, whose deaths the kernel reports */
+	int timeout_ms;
+	int watchdog_ms;
+	int connect_timeout_ms;
+	int connect_timeout_soft_ms; /* via softverbs: the kernel reports deaths there */
 };
 
-/* Objects that the program holds: for oriel_usage, and for oriel_finalize to refuse. */
+/* Objects of the program: oriel_usage reports them, oriel_finalize refuses them. */
 struct holdings {
 	uint32_t windows;
 	uint32_t links;
-	uint32_t mems; /* oriel_mem handles, and memory of oriel_alloc */
+	uint32_t mems; /* with memory of oriel_alloc */
 	size_t window_bytes;
 	size_t link_bytes;
 };
@@ -73,29 +71,29 @@ struct oriel_job {
 	int size;
 	uint32_t ranks_per_processor; /* of this machine, rounded up */
 	bool needs_progress;          /* a device needs it for private memory: device_maps_memory */
-	bool one_place;               /* all ranks can share memory; set before the first window or never; atomic */
-	bool share;                   /* ORIEL_SHARE, if a window's hint does not override it */
-	uint64_t attached_private;    /* regions of dynamic windows not moved; changed atomically */
-	uint64_t private_windows;     /* of memory that the device cannot map, as far as known; changed atomically */
+	bool one_place;               /* all ranks can share memory; set before the first window; atomic */
+	bool share;                   /* ORIEL_SHARE, the default of a window's hint */
+	uint64_t attached_private;    /* regions of dynamic windows not moved; atomic */
+	uint64_t private_windows;     /* of memory that the device cannot map, as far as known; atomic */
 	struct limits limits;
 	struct idle_work idle; /* set by oriel_init, as the next */
 	struct caller_turn caller;
-	struct boot *boot; /* used by the service thread alone while it runs */
+	struct boot *boot; /* the service thread's while it runs */
 	struct devices devices;
 	struct endpoint endpoint; /* what this rank publishes; set by oriel_init */
-	struct board board;       /* its slots belong to the threads that wait */
+	struct board board;       /* its slots belong to waiting threads */
 	struct question question; /* of one wait at a time */
-	struct slabs slabs;       /* has a lock of its own, as the next two */
+	struct slabs slabs;       /* locks itself, as the next two */
 	struct mem_table mems;
 	struct unexpected_msgs unexpected;
 	struct am_service am;
 	struct page_locks page_locks; /* set by oriel_init */
 	struct service *service;
-	struct goodbye goodbye;           /* of oriel_finalize */
+	struct goodbye goodbye;
 	struct lock_repairs lock_repairs; /* used by the service thread; changed under job->lock */
 	struct oriel_group *world;
 
-	pthread_mutex_t elements_lock; /* for elements that the processor cannot change atomically: op/acc_route.h */
+	pthread_mutex_t elements_lock; /* for elements without processor atomics: op/acc_route.h */
 	pthread_mutex_t lock;          /* guards all below; never held while waiting */
 	struct groups groups;
 	struct group_counts group_counts;
@@ -105,29 +103,29 @@ struct oriel_job {
 	struct directory directory;
 	struct allocations allocations;
 	struct region_table *region_tables; /* of freed dynamic windows */
-	struct window_cache window_cache;   /* memory of freed windows */
+	struct window_cache window_cache;
 	struct holdings holdings;
-	uint64_t window_numbers; /* the highest so far, proposed or agreed on; guarded by lock */
+	uint64_t window_numbers; /* the highest proposed or agreed on */
 };
 
-/* Returns whether ranks exceed processors on this machine: an awaited rank may need this one. */
+/* Returns whether ranks exceed processors on this machine. */
 static inline bool job_oversubscribed(const struct oriel_job *job)
 {
 	return job->ranks_per_processor > 1;
 }
 
-/* Returns the factor that stretches time limits, since peers wait for a processor too. */
+/* Returns the factor that stretches time limits: peers wait for a processor too. */
 static inline uint32_t job_timeout_scale(const struct oriel_job *job)
 {
 	return 1 + job->ranks_per_processor / TIMEOUT_SCALE_RANKS;
 }
 
-/* Checks a job handle, for all calls; `call` is named in the error. */
+/* Checks a handle; the error names `call`. */
 int job_check(const struct oriel_job *job, const char *call);
 
 /*
- * Reserves counts for all living groups, so that no member lacks one once others have begun a
- * collective call. Returns false if memory is short. The caller holds job->lock.
+ * Reserves counts for all living groups: once others have begun a collective call, no member may
+ * lack one. Returns false if memory is short. The caller holds job->lock.
  */
 bool job_reserve_counts(struct oriel_job *job);
 
@@ -137,16 +135,13 @@ bool job_reserve_counts(struct oriel_job *job);
  */
 int job_count_collective(struct oriel_job *job, const struct oriel_group *group, uint64_t *number);
 
-/*
- * Returns or stores the places of a group's members. job_count_collective has been called for the
- * group.
- */
+/* Return or store the places of a group, which job_count_collective has counted. */
 enum places job_places(struct oriel_job *job, const struct oriel_group *group);
 void job_keep_places(struct oriel_job *job, const struct oriel_group *group, enum places places);
 
 /*
- * Records that all ranks of the job are in one place, unless the rank has a window: creating a
- * window decides whether a card or the processors change its words.
+ * Records that all ranks are in one place, unless this rank has a window: a window's creation
+ * decides whether a card or the processors change its words.
  */
 void job_found_in_one_place(struct oriel_job *job);
 

@@ -53,7 +53,7 @@ static int add_segment(struct oriel_job *job, struct lock_more *more, uint32_t n
 	memcpy(more->rkey, made.rkey, sizeof(more->rkey));
 	full_fence(); /* pairs with the check that readers recompute */
 	more->check = lock_more_check(&made);
-	full_fence(); /* before the neighbour learns its place, see lock_words.c */
+	full_fence(); /* before the neighbour learns its place (lock_words.c) */
 	return 0;
 }
 

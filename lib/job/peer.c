@@ -18,7 +18,7 @@
 #include "pages/shortage.h"
 #include "verbs/slab.h"
 
-#define AT_ATOMICS_PEERS 0x80000000u /* where peer_next continues after the table */
+#define AT_ATOMICS_PEERS 0x80000000u /* peer_next continues here after the table */
 
 static_assert(PEERS_MAX < AT_ATOMICS_PEERS / 4, "no place in the table is that large");
 
@@ -67,9 +67,7 @@ static bool grow_map(struct oriel_job *job)
 	return true;
 }
 
-/*
- * Makes flag words for the first slot_count window slots at our side. The caller holds job->lock.
- */
+/* Makes flag words for so many slots at our side. The caller holds job->lock. */
 static int cover_slots(struct peer *peer, uint32_t slot_count)
 {
 	uint32_t offset, last = slot_count ? table_segment(slot_count - 1, &offset) : 0;
@@ -105,7 +103,7 @@ static void wire_broke(void *arg, const char *text)
 	peer_lost(arg, text);
 }
 
-/* Makes flag words for all windows, and a place in the lock of each. The caller holds job->lock. */
+/* Makes flag words for all windows, and places in their locks. The caller holds job->lock. */
 static int cover_windows(struct oriel_job *job, struct peer *peer)
 {
 	int rc = cover_slots(peer, job->directory.slot_count);
@@ -114,7 +112,7 @@ static int cover_windows(struct oriel_job *job, struct peer *peer)
 	return rc ? rc : lock_tables_cover(job, job->peers.count + 1);
 }
 
-/* Publishes where our page locks lie, with the key of the peer's device. */
+/* Publishes our page locks, with the key of the peer's device. */
 static void show_page_locks(struct peer *peer)
 {
 	const struct piece *piece = &peer->job->page_locks.piece;
@@ -145,7 +143,7 @@ static int peer_setup(struct oriel_job *job, struct peer *peer)
 	pthread_mutex_init(&peer->lock, NULL);
 	pthread_mutex_init(&peer->ctrl_msg_lock, NULL);
 	if (peer->rank == job->rank && !peer->is_atomics_peer)
-		peer->state = PEER_UP; /* this rank itself needs no connection */
+		peer->state = PEER_UP; /* needs no connection */
 	return 0;
 }
 
@@ -270,7 +268,7 @@ void peers_drain(struct oriel_job *job)
 	uint32_t at = 0;
 
 	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
-		wire_signal(&peer->wire); /* post all first, so that the time limits of unreachable peers overlap */
+		wire_signal(&peer->wire); /* all first: the time limits of unreachable peers overlap */
 	at = 0;
 	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
 		wire_wait(&peer->wire, wire_signal(&peer->wire));
@@ -306,16 +304,13 @@ void peer_set_state(struct peer *peer, enum peer_state state)
 	pthread_mutex_unlock(&peer->job->lock);
 }
 
-/*
- * Peers have been marked as PEER_DEAD: a window that remembers one as alive looks again. The caller
- * holds job->lock.
- */
+/* Makes windows that know a dead peer as alive look again. The caller holds job->lock. */
 static void note_loss(struct oriel_job *job)
 {
 	counter_store(&job->deaths.losses, job->deaths.losses + 1); /* pairs with win_has_news */
 }
 
-/* Returns the peer of that rank, or NULL. The caller holds job->lock. */
+/* Returns the peer, or NULL. The caller holds job->lock. */
 static struct peer *mark_dead(const struct oriel_job *job, int rank)
 {
 	struct peer *first = find_locked(job, rank);
@@ -331,7 +326,7 @@ static void request_all(struct peer *first)
 		service_queue_request(peer);
 }
 
-/* Marks the rank as lost. Calls that need it fail from now on. */
+/* Marks the rank as lost: calls that need it fail. */
 static void rank_lost(struct oriel_job *job, int rank, bool unreachable, const char *text)
 {
 	struct peer *first;
