@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * alloc.h - memory of oriel_alloc: registered memory files, which ranks of this node can map
- */
+/* alloc.h - memory of oriel_alloc: registered memory files, which this node's ranks can map */
 #ifndef ORIEL_ALLOC_H
 #define ORIEL_ALLOC_H
 
@@ -26,7 +24,7 @@ struct allocations {
 	struct allocation *list;
 };
 
-/* Returns whether [base, base + size_bytes) lies in memory of oriel_alloc. */
+/* Returns whether all of it lies in memory of oriel_alloc. */
 bool alloc_holds(struct oriel_job *job, const void *base, size_t size_bytes);
 
 /*
@@ -34,20 +32,19 @@ bool alloc_holds(struct oriel_job *job, const void *base, size_t size_bytes);
  *
  * DESIGN NOTES
  *
- * Making, registering and releasing a memory file costs several times what the rest of a window
- * does, and programs often make windows of the same size. So the last few freed are kept: mapped,
- * registered, with the same keys. A large one gives its pages back and costs addresses only. Memory
- * that a card pins, or whose pages are reserved when it is made, is not kept. A piece serves
- * windows of exactly its size, since a region is a window, to the byte (direct_map). No member has
- * a write to it in flight: all have passed the free barrier. Slots are reused for the same reason
- * (directory.c). After the loss of a member nothing is kept.
+ * Making, registering and releasing a memory file costs several times the rest of a window. So the
+ * last few of freed windows are kept: mapped, registered, with the same keys. A large one gives its
+ * pages back. Memory that a card pins, or whose pages are reserved when it is made, is not kept. A
+ * piece serves windows of exactly its size: a region is a window, to the byte (direct_map). All
+ * members have passed the free barrier, so none has a write in flight. After the loss of a member
+ * nothing is kept.
  */
 
 #define CACHED_WINDOWS_MAX 4
-#define CACHED_WITH_PAGES_BYTES_MAX ((size_t)1 << 20) /* a larger piece gives its pages back */
+#define CACHED_WITH_PAGES_BYTES_MAX ((size_t)1 << 20) /* larger pieces give their pages back */
 #define CACHED_BYTES_MAX ((size_t)64 << 20)           /* for one piece */
 
-/* The memory of a freed window: a memory file, registered for peers, not in the memory table. */
+/* The memory file of a freed window, registered, not in the memory table. */
 struct cached_window {
 	void *base;
 	size_t size_bytes; /* of the window; the mapping has whole pages */
@@ -61,16 +58,13 @@ struct window_cache {
 	uint32_t count;
 };
 
-/* Takes a piece of exactly that size, zeroed. Returns false if there is none. */
+/* Takes a zeroed piece of that size; false: there is none. */
 bool window_cache_take(struct oriel_job *job, size_t size_bytes, struct cached_window *piece);
 
-/* Puts a window's memory into the cache, or releases it. */
+/* Keeps a window's memory, or releases it. */
 void window_cache_give(struct oriel_job *job, const struct cached_window *piece);
 
-/*
- * Releases the oldest piece, because memory is short or the job ends. Returns false if there is
- * none.
- */
+/* Releases the oldest piece; false: there is none. */
 bool window_cache_release_one(struct oriel_job *job);
 
 #endif

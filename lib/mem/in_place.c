@@ -32,7 +32,7 @@ bool in_place_move(struct oriel_job *job, enum in_place_wish wish, void *base, s
 
 	if (wish == IN_PLACE_NEVER || size_bytes == 0)
 		return false;
-	pthread_rwlock_wrlock(&job->mems.places); /* no other thread is about to register it */
+	pthread_rwlock_wrlock(&job->mems.places); /* no other thread is registering it */
 	why = hindrance(job, wish, base, size_bytes, room);
 	pthread_rwlock_unlock(&job->mems.places);
 	if (why)

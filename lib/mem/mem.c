@@ -27,9 +27,7 @@ void mem_table_close(struct mem_table *table)
 	pthread_rwlock_destroy(&table->places);
 }
 
-/*
- * Returns the index of the first region whose base is above the address. The caller holds the lock.
- */
+/* Returns the index of the first region above the address. The caller holds the lock. */
 static uint32_t first_above(const struct mem_table *table, uintptr_t address)
 {
 	uint32_t low = 0, high = table->count;
@@ -67,7 +65,7 @@ static int register_for_peers(const struct devices *devices, uint32_t set, struc
 	return devices_register(devices, set, &memory, &region->registration);
 }
 
-/* Registers memory. Memory moved for peers to map stays there while any of it is registered. */
+/* Registers memory. Moved memory stays where it is while any of it is registered. */
 static int register_held(const struct devices *devices, uint32_t set, struct mem_region *region)
 {
 	void *base = (void *)region->base;
@@ -101,7 +99,7 @@ void mem_deregister(const struct mem_table *table, struct registration *registra
 	registration->holds = false;
 }
 
-/* Invalidates the results that threads have kept. The caller holds the lock for writing. */
+/* Invalidates the threads' *seen. The caller holds the lock for writing. */
 static void changed(struct mem_table *table)
 {
 	counter_store(&table->version, table->version + 1); /* pairs with the counter_load in mem_find */
@@ -163,7 +161,7 @@ int mem_add_again(struct mem_table *table, uint32_t devices, struct mem_region *
 	return rc ? rc : insert_locking(table, region);
 }
 
-/* Returns whether both are one registration, except for devices added to one of them later. */
+/* Returns whether both are one registration, devices added later aside. */
 static bool is_same(const struct registration *a, const struct registration *b)
 {
 	bool same = false;
@@ -194,9 +192,8 @@ static uintptr_t last_byte(const struct mem_region *region)
 }
 
 /*
- * Returns a region that holds all of it, writable if `write`, or NULL. Walks down from the last
- * region that begins at or below the address (the one before `above`), as far as the largest region
- * could reach.
+ * Returns a region that holds all of it, writable if `write`, or NULL. Walks down from `above`, as
+ * far as the largest region could reach.
  */
 static const struct mem_region *region_of(const struct mem_table *table, uint32_t above, const struct mem_use *use)
 {
@@ -232,15 +229,12 @@ static bool see_gap(const struct mem_table *table, uint32_t above, uintptr_t bas
 		if (furthest >= seen->first)
 			seen->first = furthest + 1;
 		if (base - region->base >= table->largest_bytes)
-			break; /* all regions below end before that */
+			break; /* lower regions end before */
 	}
 	return size_bytes - 1 <= seen->last - base;
 }
 
-/*
- * Walks down from the last region that begins below the end, as far as the largest region could
- * reach.
- */
+/* Walks down as region_of does. */
 static bool has_some(const struct mem_table *table, uintptr_t base, uintptr_t last)
 {
 	for (uint32_t i = first_above(table, last); i-- > 0;) {
@@ -291,8 +285,8 @@ static const struct mem_region *look_locked(const struct mem_table *table, const
 }
 
 /*
- * Registers the region of that memory with the device too. Peers get access as well: cached memory
- * may serve a later window, which they reach by this device. On failure seen->lkey stays 0.
+ * Registers memory's region with the device too; on failure seen->lkey stays 0. Peers get access as
+ * well: cached memory may serve a later window.
  */
 static void register_late(struct mem_table *table, const struct mem_use *use, struct mem_seen *seen)
 {
@@ -324,7 +318,7 @@ uint32_t mem_look(struct mem_table *table, const struct mem_use *use, struct mem
 	return seen->lkey;
 }
 
-/* Registers with every device before its first use, since the program has asked for it. */
+/* Registers with every device: the program has asked. */
 static int add_for_program(struct oriel_job *job, void *base, size_t size_bytes, struct registration *registration)
 {
 	struct mem_region region = { .base = (uintptr_t)base, .size_bytes = size_bytes };

@@ -78,9 +78,9 @@ static struct region_entry *entry_at(const struct region_table *table, uint32_t 
 }
 
 /*
- * Pairs with take_entry and read_table, remote_regions.c, at an origin: a half-written entry does
- * not match its check. The entry and `used` are unordered: an origin that must find the entry reads
- * both after this call has returned.
+ * Pairs with take_entry and read_table, remote_regions.c, at an origin: a half-written entry fails
+ * its check. The entry and `used` are unordered: an origin that must find the entry reads both
+ * after this call.
  */
 static void publish(const struct region_table *table, uint32_t device, uint32_t index, const struct region_entry *entry)
 {
