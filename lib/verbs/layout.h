@@ -58,7 +58,7 @@ struct table_root {
 	struct segment_ref segment[TABLE_SEGMENTS];
 };
 
-/* *offset becomes the element's place in the returned segment. */
+/* Returns the element's segment; *offset becomes its place there. */
 static inline uint32_t table_segment(uint32_t index, uint32_t *offset)
 {
 	uint32_t segment;
@@ -256,7 +256,7 @@ struct lock_words {
 	struct lock_member member[LOCK_FIRST_MEMBERS];
 };
 
-/* Segment 0 is behind the header. */
+/* Returns a segment's members; segment 0 is behind the header. */
 static inline uint32_t lock_segment_members(uint32_t segment)
 {
 	return segment == 0 ? LOCK_FIRST_MEMBERS : LOCK_FIRST_MEMBERS << (segment - 1);

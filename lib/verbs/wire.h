@@ -75,7 +75,7 @@ struct remote {
 	uint32_t rkey;
 };
 
-/* lkey 0: the memory is not registered. */
+/* Returns origin memory; lkey 0: it is not registered. */
 static inline struct ibv_sge wire_sge(const void *addr, size_t size_bytes, uint32_t lkey)
 {
 	return (struct ibv_sge){ (uint64_t)(uintptr_t)addr, (uint32_t)size_bytes, lkey };
