@@ -13,8 +13,8 @@
 #define WATCHDOG_SECONDS 30.0
 
 /*
- * Returns the watchdog's time as the library reads it (ORIEL_WATCHDOG), which refuses a value that
- * is no number. 0: never.
+ * Returns the watchdog's time (ORIEL_WATCHDOG), or 0: never. The library refuses a value that is no
+ * number.
  */
 static double watchdog_seconds(void)
 {
@@ -35,8 +35,7 @@ static double seconds_now(void)
 
 /*
  * Waits, and returns whether the call has succeeded. Warns once if the wait is long, and if the
- * call fails, as it does where another rank makes a collective call of its own instead.
- * MPI_COMM_WORLD handles errors.
+ * call fails, as it does if another rank makes another collective call.
  */
 static bool await(MPI_Request request)
 {
@@ -59,8 +58,8 @@ static bool await(MPI_Request request)
 }
 
 /*
- * Gathers on rank 0 and broadcasts. In Open MPI's MPI_Iallgather each rank sends a message to each
- * other rank, which makes connections and memory for all of them.
+ * Gathers on rank 0 and broadcasts: in Open MPI's MPI_Iallgather each rank connects to each other
+ * rank.
  */
 void collective_allgather(const void *mine, int size_bytes, void *all)
 {

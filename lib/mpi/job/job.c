@@ -18,8 +18,8 @@ struct job job = { .rank = -1 };
 static struct rank_table ranks;
 
 /*
- * Seconds to connect. The program's threads and the MPI's waiting ones can keep the service thread
- * from its processor beyond Oriel's own limit. If a rank dies, the MPI's launcher ends the job.
+ * Seconds to connect: more than Oriel's own limit, since waiting threads can keep the service
+ * thread from its processor. If a rank dies, the MPI's launcher ends the job.
  */
 #define CONNECT_SECONDS "60"
 
@@ -61,7 +61,7 @@ void job_tell(const char *format, ...)
 	va_end(arguments);
 }
 
-/* Rank 0 reports a value that is neither 0 nor 1: oriel_init does so for the library's own. */
+/* Rank 0 reports a value that is neither 0 nor 1. */
 static void check_verbose(void)
 {
 	const char *verbose = getenv("ORIEL_MPI_VERBOSE");
@@ -89,10 +89,7 @@ static int join(void)
 	return oriel_group_world(job.oriel, &job.world);
 }
 
-/*
- * Returns 0 if rc is 0 on all ranks. The first rank that has failed warns; the others report it if
- * ORIEL_MPI_VERBOSE is 1.
- */
+/* Returns 0 if rc is 0 on all ranks. The first that has failed warns for all. */
 static int all_have(int rc, const char *why)
 {
 	int first = collective_min(rc ? ranks.rank : ranks.size);
@@ -104,7 +101,6 @@ static int all_have(int rc, const char *why)
 	return first == ranks.size ? 0 : -1;
 }
 
-/* No rank joins before all have a table. */
 static int join_all(void)
 {
 	int rc;
@@ -168,7 +164,7 @@ static void begin(void)
 	job_tell("one of %d", ranks.size);
 }
 
-/* Rank 0 warns for all, since all are linked with the same libraries. */
+/* Rank 0 warns for all: all are linked with the same libraries. */
 static void tell_of_tool(void)
 {
 	const char *tool = job.rank == 0 ? real_mpi_bypassed_tool() : NULL;
@@ -178,7 +174,7 @@ static void tell_of_tool(void)
 		         tool);
 }
 
-/* The program would call one MPI for the calls that are taken, and the other for the rest. */
+/* The program would use one MPI for the taken calls, and another for the rest. */
 static void step_aside(const char *other)
 {
 	if (real_mpi_reaches(other)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* memory.c - MPI_Alloc_mem returns memory that peers can map if it becomes part of a window. */
+/* memory.c - memory of MPI_Alloc_mem that peers can map if it becomes part of a window */
 #include "mpi/job/memory.h"
 
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include "mpi/job/table.h"
 
 /*
- * Pieces by address, kept ones too: this memory is Oriel's, the rest the MPI's. MPI_Free_mem may
- * ask after MPI_Finalize, and does not read the piece then.
+ * Pieces by address, kept ones too; other memory is the MPI's. After MPI_Finalize, MPI_Free_mem
+ * looks here without reading the piece.
  */
 static struct table known = TABLE_INITIAL;
 
@@ -29,10 +29,7 @@ static long descriptor_limit(void)
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < LONG_MAX ? (long)limit.rlim_cur : LONG_MAX;
 }
 
-/*
- * Returns the lowest free descriptor, which is what is in use unless the program has closed some;
- * -1: there is none.
- */
+/* Returns the lowest free descriptor, about the number in use; -1: none. */
 static int lowest_descriptor(void)
 {
 	int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
@@ -65,7 +62,7 @@ static void release(struct piece *piece)
 	free(piece);
 }
 
-/* Releases the oldest kept piece; false: there is none. */
+/* Releases the oldest kept piece; false: none. */
 static bool release_oldest(void)
 {
 	struct piece *piece;
@@ -139,7 +136,7 @@ static void *large(size_t size_bytes)
 	return piece->base;
 }
 
-/* If this fails, small memory comes from the MPI. */
+/* On failure small memory comes from the MPI. */
 static void open_slots(void)
 {
 	struct piece *piece = new_piece(SLOTS_BYTES);

@@ -8,14 +8,14 @@
 
 /*
  * Returns whether half of the process's descriptors are in use, even after kept memory has been
- * released. Memory that peers can map takes two; then the MPI's own, which takes none, has to do.
+ * released. Memory that peers can map takes two, the MPI's none.
  */
 bool memory_is_short_of_descriptors(void);
 
 /* Returns whether so many descriptors can be had. */
 bool memory_has_descriptors(int count);
 
-/* Frees the memory that the program has not freed, before the job ends. */
+/* Frees what the program has not freed, before the job ends. */
 void memory_release(void);
 
 /*
@@ -23,45 +23,42 @@ void memory_release(void);
  *
  * DESIGN NOTES
  *
- * Programs allocate scratch memory for a call or a step, free it, and repeat that. The MPI's own
- * memory is malloc's, which keeps freed memory; Oriel's costs system calls, and a page fault for
- * each page on first touch. So freed pieces are kept with their bytes: MPI does not promise zeroes.
- * Only sizes that recur are kept; memory that is allocated once is released, as malloc releases
- * large memory. The total is bounded, and the oldest piece goes first.
+ * Programs allocate and free scratch memory repeatedly, but Oriel's costs system calls, and a page
+ * fault for each page. So freed pieces are kept with their bytes: MPI does not promise zeroes. Only
+ * sizes that recur are kept. The total is bounded, and the oldest piece goes first.
  *
  * Sizes are rounded up to one of eight between a power of two and the next, so that similar sizes
- * share pieces. The excess is not touched, so it costs nothing.
+ * share pieces. The excess is not touched.
  *
  * The caller holds one lock for all calls but pieces_round.
  */
 
 #define PIECES_BYTES_MAX ((size_t)64 << 20) /* of all kept pieces */
-#define PIECES_MAX 64                       /* number of kept pieces */
-#define PIECE_BYTES_MIN ((size_t)64 << 10)  /* smaller memory: slots.c */
+#define PIECES_MAX 64
+#define PIECE_BYTES_MIN ((size_t)64 << 10) /* smaller memory: slots.c */
 
-/* A piece of memory from oriel_alloc. */
+/* Memory from oriel_alloc. */
 struct piece {
 	void *base;
 	size_t size_bytes;
-	bool recurs; /* its size recurs: keep it when it is freed */
+	bool recurs; /* keep it when it is freed */
 };
 
-/* Returns the rounded size to allocate for size_bytes. */
 size_t pieces_round(size_t size_bytes);
 
-/* Takes a kept piece that is large enough, but not much larger; NULL: there is none. */
+/* Takes a kept piece that is large enough, but not much larger; NULL: none. */
 struct piece *pieces_take(size_t size_bytes);
 
 /* Returns whether a piece of that rounded size has been released lately. */
 bool pieces_recur(size_t size_bytes);
 
-/* Keeps the piece; false: there is no room, which pieces_oldest makes. */
+/* Keeps the piece; false: no room, which pieces_oldest makes. */
 bool pieces_keep(struct piece *piece);
 
-/* Returns whether the piece is worth keeping. If its size has not recurred, remembers the size. */
+/* Returns whether the piece is worth keeping. Remembers a size that has not recurred. */
 bool pieces_wants(const struct piece *piece);
 
-/* Takes the oldest kept piece; NULL: there is none. */
+/* Takes the oldest kept piece; NULL: none. */
 struct piece *pieces_oldest(void);
 
 /*
@@ -69,10 +66,9 @@ struct piece *pieces_oldest(void);
  *
  * DESIGN NOTES
  *
- * A program may well have a window for an 8-byte counter, but memory that peers can map takes
- * descriptors and system calls. So all small memory shares one piece, of which only touched pages
- * cost anything. A slot is 1, 2, 4, 8 or 16 pages; freed slots are reused at the same size. If the
- * piece is used up, the MPI's own memory serves instead.
+ * Memory that peers can map takes descriptors and system calls, so all small memory shares one
+ * piece. A slot is 1, 2, 4, 8 or 16 pages; freed slots are reused at the same size. If the piece is
+ * used up, the MPI's own memory serves.
  *
  * The caller serialises slots_take and slots_give.
  */

@@ -5,10 +5,10 @@
 
 #include <stddef.h>
 
-/* Returns MPI's name of a word of Oriel's, of so many bytes; NULL: it has none. */
+/* Returns MPI's name of Oriel's word, or NULL. */
 const char *names_of_mpi(const char *word, size_t length);
 
-/* Returns MPI's name of a call of Oriel's, or the call's own; for oriel_options. */
+/* Returns MPI's name of Oriel's call, or that name; for oriel_options. */
 const char *names_call(const char *call);
 
 #endif

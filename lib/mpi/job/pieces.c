@@ -22,7 +22,7 @@ size_t pieces_round(size_t size_bytes)
 	size_t power = PIECE_BYTES_MIN, step;
 
 	if (size_bytes > PIECES_BYTES_MAX)
-		return size_bytes; /* pieces of this size are not kept */
+		return size_bytes; /* not kept */
 	while (power <= size_bytes / 2)
 		power *= 2;
 	step = power / STEPS;

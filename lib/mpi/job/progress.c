@@ -10,7 +10,7 @@
 #include "mpi/job/job.h"
 #include "mpi/job/real_mpi.h"
 
-enum { EACH = 4 }; /* turns, so that the MPI's own polling stays about as fast */
+enum { EACH = 4 }; /* turns, so that the MPI's own polling stays fast */
 
 static MPI_Request never;
 static int opened;
@@ -45,13 +45,13 @@ int progress_serve(void)
 	return 0;
 }
 
-/* A forked child has no job: oriel_progress would report that in each turn of a wait. */
+/* A forked child has no job. */
 static void disown(void)
 {
 	serving = false;
 }
 
-/* Adds progress_serve to the MPI's list, or removes it, if the MPI has that function. */
+/* Adds progress_serve to the MPI's list if it has one, or removes it. */
 static void enlist(const char *name)
 {
 	int (*change)(int (*turn)(void));

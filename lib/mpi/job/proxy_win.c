@@ -9,17 +9,14 @@
 
 #define KEPT_MAX 16
 
-/*
- * Threads may make windows on different communicators at a time; the calls on job.self must not
- * overlap.
- */
+/* Threads may make windows on different communicators; calls on job.self must not overlap. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static MPI_Win kept[KEPT_MAX];
 static int kept_count;
 
 /*
- * A dynamic window costs least. Open MPI 4.1 makes only allocated windows for one rank if neither
- * UCX nor pt2pt is chosen, as on Debian; MPICH 4.0 over UCX can crash in those.
+ * A dynamic window costs least. Open MPI 4.1 without UCX and pt2pt (Debian) makes only allocated
+ * windows for one rank; MPICH 4.0 over UCX can crash in those.
  */
 static int make(MPI_Win *handle)
 {

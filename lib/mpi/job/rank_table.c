@@ -34,7 +34,7 @@ static uint64_t hash_add(uint64_t hash, const char *text, size_t size)
 	return hash;
 }
 
-/* Without a boot id, the number is that of the name alone. */
+/* Without a boot id, returns a number of the host name alone. */
 uint64_t machine_number(void)
 {
 	char name[256] = "", boot[64];
@@ -47,7 +47,7 @@ uint64_t machine_number(void)
 	return hash_add(hash_add(HASH_BEGIN, name, sizeof(name)), boot, size > 0 ? (size_t)size : 0);
 }
 
-/* The machines' numbers use the memory of the entries, which come later. */
+/* The machines' numbers use the memory of the entries. */
 void rank_table_count_local(struct rank_table *table)
 {
 	uint64_t mine = machine_number(), *all = (uint64_t *)(void *)table->all;

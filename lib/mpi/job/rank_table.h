@@ -4,9 +4,8 @@
  *
  * DESIGN NOTES
  *
- * Each rank has a copy: 256 bytes for each rank of the job. Memory shared by the ranks of a node
- * would take a communicator and a window of the MPI's: a dozen collective calls as the program
- * begins and ends, and descriptors and files.
+ * Each rank has its own copy: memory shared by a node's ranks would cost a communicator, a window
+ * of the MPI's, and files.
  */
 #ifndef ORIEL_MPI_RANK_TABLE_H
 #define ORIEL_MPI_RANK_TABLE_H
@@ -25,12 +24,9 @@ struct rank_table_entry {
 struct rank_table {
 	int rank, size, local_size;
 	struct rank_table_entry mine;
-	/*
-	 * All values, by rank of MPI_COMM_WORLD; filled by rank_table_exchange, then read by any
-	 * thread.
-	 */
+	/* rank_table_exchange fills it, by rank of MPI_COMM_WORLD; then any thread reads it. */
 	struct rank_table_entry *all;
-	int done; /* 1: all is filled; stored with release, loaded with acquire */
+	int done; /* 1: `all` is filled; atomic */
 };
 
 /* Returns 0, or -1, perhaps on this rank alone. rank_table_close must be called in any case. */
@@ -39,18 +35,16 @@ int rank_table_open(struct rank_table *table);
 /* Counts the ranks on this machine. Collective over MPI_COMM_WORLD, once all have a table. */
 void rank_table_count_local(struct rank_table *table);
 
-/* Fills `all` with every rank's value. Collective likewise. */
+/* Fills `all`. Collective likewise. */
 void rank_table_exchange(struct rank_table *table);
 
 void rank_table_close(struct rank_table *table);
 
-/* The put and get functions of oriel_bootstrap; context is the table. */
+/* The functions of oriel_bootstrap; context is the table. */
 int rank_table_put(void *context, const void *value, size_t size_bytes);
 int rank_table_get(void *context, int rank, void *value, size_t *size_bytes);
 
-/*
- * Returns a number that all ranks of a machine share, and other machines almost certainly do not.
- */
+/* Returns a number that identifies this machine almost certainly. */
 uint64_t machine_number(void);
 
 #endif

@@ -68,7 +68,7 @@ const char *real_mpi_bypassed_tool(void)
 	return NULL;
 }
 
-/* Returns 1, which ends the search, at an object whose file name begins with the library's name. */
+/* Returns 1, which ends the search, if the file's name begins with the library's. */
 static int has_name(struct dl_phdr_info *info, size_t size_bytes, void *library)
 {
 	const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
@@ -77,10 +77,7 @@ static int has_name(struct dl_phdr_info *info, size_t size_bytes, void *library)
 	return strncmp(name, library, strlen(library)) == 0;
 }
 
-/*
- * Returns the library if it is loaded; NULL: it is not. dlopen alone would look for it in some
- * forty folders.
- */
+/* Returns the library if it is loaded, or NULL. dlopen alone would search some forty folders. */
 static void *loaded(const char *library)
 {
 	bool found = dl_iterate_phdr(has_name, (void *)(uintptr_t)library);

@@ -5,13 +5,11 @@
  * DESIGN NOTES
  *
  * The layer is preloaded, after any preloaded profiling tools. It defines each call of the list by
- * both names, MPI_X and PMPI_X: Open MPI's Fortran bindings call the second, and so do such tools.
- * It passes on what it does not do itself via the table `real_mpi`, which holds the functions that
- * the process would call without the layer. It makes calls that are not taken by their names, and
- * only by PMPI_X.
+ * both names, MPI_X and PMPI_X: Open MPI's Fortran bindings and profiling tools call the second. It
+ * passes calls on via the table `real_mpi`. It makes other calls only by PMPI_X.
  *
- * The list is the one place that names them all; tests/mpi/layer/calls compares it with the MPI's
- * mpi.h. Other calls of the chapter work on a window's proxy (window.h) as they are.
+ * The list alone names the taken calls; tests/mpi/layer/calls compares it with the MPI's mpi.h.
+ * Other calls of the chapter work on a window's proxy (window.h).
  */
 #ifndef ORIEL_MPI_REAL_MPI_H
 #define ORIEL_MPI_REAL_MPI_H
@@ -86,19 +84,18 @@ extern struct real_mpi real_mpi;
 	extern __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name), visibility("default")))
 
 /*
- * Returns the file of a profiling tool that the program is linked with, or NULL. The tool defines
- * MPI_X and calls PMPI_X. It comes after this library, so taken calls do not reach it. Must not be
- * called if the process has two MPIs.
+ * Returns the file of a profiling tool that the program is linked with, or NULL. It comes after
+ * this library, so taken calls do not reach it. Must not be called if the process has two MPIs.
  */
 const char *real_mpi_bypassed_tool(void);
 
 /*
  * If the process has another MPI than this layer's, fills `real_mpi` from it and returns its name;
- * else NULL. Called in MPI_Init, since a module may load it after this library.
+ * else NULL. Called in MPI_Init: a module may load it late.
  */
 const char *real_mpi_use_other(void);
 
-/* Returns whether calls that are not taken go to that MPI too: not if a module has loaded it. */
+/* Returns whether other calls go to that MPI too: not if a module has loaded it. */
 int real_mpi_reaches(const char *library);
 
 #endif

@@ -9,7 +9,7 @@
 #define KINDS 5 /* 1, 2, 4, 8 and 16 pages */
 #define NONE UINT16_MAX
 
-static uint8_t *piece; /* stored with release before the first slot is taken */
+static uint8_t *piece; /* stored before the first slot is taken */
 static size_t used;    /* pages in slots, free ones included */
 static uint16_t free_slots[KINDS] = { NONE, NONE, NONE, NONE, NONE };
 static uint16_t next_free[PAGES]; /* by the first page of a slot */
@@ -41,7 +41,7 @@ static unsigned kind_for(size_t size_bytes)
 	return kind;
 }
 
-/* Returns the first page of a slot that has not been used before. */
+/* Returns the first page of an unused slot. */
 static uint16_t new_slot(unsigned kind)
 {
 	size_t first = used;

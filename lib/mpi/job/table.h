@@ -4,14 +4,12 @@
  *
  * DESIGN NOTES
  *
- * Every operation looks up a window and two datatypes. Look-ups take no lock: a slot's value is
- * stored before its key, and a removed slot has a key that no handle has. A table that is too full
- * is replaced by one of twice the size. The old one stays readable for concurrent look-ups until
- * the process ends; all old ones together are smaller than the last. Changes take a lock. MPI
- * forbids programs to use a handle while they free it.
+ * Look-ups take no lock: a slot's value is stored before its key, and a removed slot has a key that
+ * no handle has. A table that is too full is replaced by one of twice the size. The old one stays
+ * readable for concurrent look-ups until the process ends. Changes take a lock. MPI forbids
+ * programs to use a handle while they free it.
  *
- * Most look-ups repeat the thread's last one. That result is kept until something is removed: a
- * freed handle may become another's.
+ * A thread's last result is kept until something is removed: a freed handle may become another's.
  */
 #ifndef ORIEL_MPI_TABLE_H
 #define ORIEL_MPI_TABLE_H
@@ -34,12 +32,12 @@ struct table_slots {
 };
 
 struct table {
-	struct table_slots *slots; /* stored with release, loaded with acquire; NULL: none yet */
-	size_t used;               /* including removed ones */
+	struct table_slots *slots; /* atomic; NULL: none yet */
+	size_t used;               /* with removed ones */
 	pthread_mutex_t lock;
 };
 
-/* The last result of a thread. */
+/* A thread's last result. */
 struct table_last {
 	uintptr_t key; /* TABLE_EMPTY: nothing */
 	void *value;
@@ -54,7 +52,7 @@ extern size_t table_removals_so_far __attribute__((visibility("hidden")));
 		NULL, 0, PTHREAD_MUTEX_INITIALIZER \
 	}
 
-/* A handle is a number in one MPI and a pointer in the other, but never 0 or -1. */
+/* A handle is a number or a pointer, never 0 or -1. */
 #define TABLE_KEY(handle) ((uintptr_t)(handle))
 
 static inline size_t table_hash(uintptr_t key)
@@ -62,7 +60,7 @@ static inline size_t table_hash(uintptr_t key)
 	return (size_t)((key * 0x9e3779b97f4a7c15u) >> 32);
 }
 
-/* Returns NULL if the key is not in the table. */
+/* Returns the value, or NULL. */
 static inline void *table_find(const struct table *table, uintptr_t key)
 {
 	const struct table_slots *slots = __atomic_load_n(&table->slots, __ATOMIC_ACQUIRE); /* pairs with grow */
@@ -85,7 +83,7 @@ static inline size_t table_removals(void)
 	return __atomic_load_n(&table_removals_so_far, __ATOMIC_RELAXED);
 }
 
-/* Does what table_find does; fast if the key is that of the last call. */
+/* Does what table_find does; fast if the key is the last call's. */
 static inline void *table_find_again(const struct table *table, struct table_last *last, uintptr_t key)
 {
 	size_t removals = table_removals();
@@ -99,7 +97,7 @@ static inline void *table_find_again(const struct table *table, struct table_las
 	return value;
 }
 
-/* Adds a key that is not in the table. Returns 0, or -1 if there is no memory. */
+/* Adds a new key. Returns 0, or -1 if there is no memory. */
 int table_add(struct table *table, uintptr_t key, void *value);
 
 void table_remove(struct table *table, uintptr_t key);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ucx_hook.c - a hook in UCX's progress function, by which MPICH's waits serve Oriel: see
- * progress.h
+ * ucx_hook.c - a hook in UCX's progress function, by which MPICH's waits serve Oriel (progress.h)
  *
  * The layer precedes UCX in symbol order, so the MPI's calls of this function come here and are
- * passed on. An MPI without UCX makes none. Open MPI needs no hook: it has its list.
+ * passed on.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -14,10 +13,7 @@
 
 #ifndef OPEN_MPI
 
-/*
- * The type in <ucp/api/ucp.h>, which need not be installed. It returns nonzero if any communication
- * has progressed.
- */
+/* The type in <ucp/api/ucp.h>, which need not be installed. It returns nonzero after progress. */
 typedef unsigned progress_fn(void *worker);
 
 __attribute__((visibility("default"))) progress_fn ucp_worker_progress;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The format since 1999. Until 2020 ldconfig put an older one before it. */
+/* The format since 1999; until 2020 ldconfig put an older one before it. */
 #define MAGIC "glibc-ld.so.cache1.1"
 #define MAGIC_BYTES (sizeof(MAGIC) - 1)
 
@@ -28,7 +28,7 @@ struct entry {
 	uint64_t processor;
 };
 
-/* Returns the part of the file in the newer format. */
+/* Returns the file's part in the newer format. */
 static struct cache behind_older(const char *bytes, size_t size)
 {
 	const char *header = memmem(bytes, size, MAGIC, MAGIC_BYTES);
@@ -60,7 +60,7 @@ struct cache cache_open(const char *path)
 	return cache;
 }
 
-/* Returns the text at that offset, or NULL if it does not end within the file. */
+/* Returns the text at that offset, or NULL if the file ends first. */
 static const char *text_at(const struct cache *cache, uint32_t at)
 {
 	return at < cache->size && memchr(cache->bytes + at, '\0', cache->size - at) ? cache->bytes + at : NULL;

@@ -10,7 +10,7 @@
 
 #define STANDARD_ABI "libmpi_abi.so."
 
-/* Returns the library's MPI; "": one that the layer does not support; NULL: none. */
+/* Returns the library's MPI; "": not supported; NULL: none. */
 static const char *mpi_of_library(const char *library)
 {
 	if (strstr(library, "libmpi.so.40"))
@@ -67,7 +67,6 @@ static const char *mpi_of_starter(void)
 	return is_set("PMIX_NAMESPACE") ? "openmpi" : NULL;
 }
 
-/* Returns whether the variable is the number of several ranks. */
 static bool means_several(const char *variable)
 {
 	const char *value = getenv(variable);
@@ -90,8 +89,8 @@ static bool is_linked_with(const char *path, const char *name)
 }
 
 /*
- * Returns the command that has started this process and whose ranks this MPI does not know as such;
- * NULL: none.
+ * Returns the command that has started this process, if this MPI does not know its ranks; else
+ * NULL.
  */
 static const char *foreign_starter(const char *mpi, const char *path)
 {

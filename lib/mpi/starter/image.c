@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-extern const ElfW(Ehdr) __ehdr_start; /* this program's own ELF header, from the linker */
+extern const ElfW(Ehdr) __ehdr_start; /* this program's own ELF header */
 
-/* Copies `size` bytes from offset `at`, aligned or not; false: they lie outside the file. */
+/* Copies `size` bytes from offset `at`; false: they lie outside the file. */
 static bool read_at(const struct image *image, size_t at, void *what, size_t size)
 {
 	if (at > image->size || size > image->size - at)
@@ -52,7 +52,7 @@ static bool is_native(const ElfW(Ehdr) * header)
 	       header->e_phentsize == sizeof(ElfW(Phdr));
 }
 
-/* Reads program header number `index`; false: there are no more. */
+/* Reads program header number `index`; false: no more. */
 static bool read_part(const struct image *image, const ElfW(Ehdr) * header, unsigned index, ElfW(Phdr) * part)
 {
 	return index < header->e_phnum &&
@@ -84,7 +84,7 @@ static bool next_entry(const struct image *image, ElfW(Sxword) tag, size_t *at, 
 	return false;
 }
 
-/* Returns the file offset of what will have that address, or the file's size if there is none. */
+/* Returns the file offset of that address, or the file's size if there is none. */
 static size_t place_of(const struct image *image, const ElfW(Ehdr) * header, ElfW(Addr) address)
 {
 	ElfW(Phdr) part;
@@ -138,7 +138,7 @@ void image_close(struct image *image)
 	image->bytes = NULL;
 }
 
-/* Returns the name at that offset of the string table, or NULL if the file ends first. */
+/* Returns the name in the string table, or NULL if the file ends first. */
 static const char *text_at(const struct image *image, ElfW(Xword) offset)
 {
 	size_t at;

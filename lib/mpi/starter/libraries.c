@@ -9,7 +9,7 @@
 
 #define CACHE_FILE "/etc/ld.so.cache"
 
-/* The defaults of glibc on Debian and elsewhere; libraries of other architectures are skipped. */
+/* The defaults of glibc; libraries of other architectures are skipped. */
 static const char default_folders[] = "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib/aarch64-linux-gnu:"
 									  "/usr/lib/aarch64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib";
 
@@ -29,7 +29,7 @@ static void add(struct libraries *libraries, const char *name, const struct libr
 	libraries->list[libraries->count++] = (struct library){ .name = name, .loader = loader };
 }
 
-/* Sets the value of $ORIGIN for the library's own paths. */
+/* Sets the library's $ORIGIN. */
 static void set_folder(struct library *library, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -46,7 +46,7 @@ static bool open_at(struct library *library, const char *path)
 	return true;
 }
 
-/* Returns the length of the $ORIGIN that the folder begins with, or 0. */
+/* Returns the length of $ORIGIN at the folder's beginning, or 0. */
 static size_t origin_bytes(const char *folder, size_t length)
 {
 	static const char *const words[] = { "$ORIGIN", "${ORIGIN}" };
@@ -58,7 +58,7 @@ static size_t origin_bytes(const char *folder, size_t length)
 	return 0;
 }
 
-/* Tries one folder of a list; an empty name is the working directory. */
+/* Tries a folder; an empty name is the working directory. */
 static bool open_in_folder(struct library *library, const char *folder, size_t length, const char *origin)
 {
 	size_t skipped = origin_bytes(folder, length);
@@ -70,7 +70,7 @@ static bool open_in_folder(struct library *library, const char *folder, size_t l
 	return bytes < (int)sizeof(path) && open_at(library, path);
 }
 
-/* Tries folders that are separated by colons or semicolons; NULL: none. */
+/* Tries folders between colons or semicolons; NULL: none. */
 static bool open_in_folders(struct library *library, const char *folders, const char *origin)
 {
 	while (folders) {
@@ -117,7 +117,7 @@ static bool open_by_name(struct library *library, const struct cache *cache)
 	       open_in_cache(library, cache) || open_in_folders(library, default_folders, "");
 }
 
-/* Lists what the library needs; nothing if it is not found. */
+/* Lists what the library needs, if it is found. */
 static void open_library(struct libraries *libraries, struct library *library)
 {
 	const char *name;

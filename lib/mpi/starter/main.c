@@ -4,10 +4,10 @@
  *
  * DESIGN NOTES
  *
- * oriel-mpi preloads the layer for the program's MPI and executes the program. The program's list
- * of libraries names the MPI (libraries.h), else its starter's variables do. The layer lies beside
- * this program, in a build tree (bin and lib/mpi) or installed (bin and oriel/mpi in the folder for
- * libraries, which make gives as INSTALLED_LIBDIR, relative to the folder above bin).
+ * oriel-mpi preloads the layer for the program's MPI and executes the program. The program's
+ * libraries name the MPI (libraries.h), else its starter's variables do. In a build tree the
+ * layer lies in lib/mpi beside bin; installed, in oriel/mpi of INSTALLED_LIBDIR, which make gives
+ * relative to the folder above bin.
  *
  * Every rank runs it, so it starts no process and reads no file that it does not need.
  */
@@ -45,7 +45,7 @@ static void help(void)
 		"It sets LD_PRELOAD. ORIEL_MPI_VERBOSE=1 prints what is left to the MPI, and why.");
 }
 
-/* Exits after --help, --version and after a wrong option. */
+/* Exits after --help, --version and a wrong option. */
 static void take_option(const char *option, const char **mpi)
 {
 	const char *value;
@@ -82,7 +82,7 @@ static char **take_options(char **arguments, const char **mpi)
 	exit(EXIT_REFUSED);
 }
 
-/* Finds the folder above this program's. */
+/* Finds the folder above bin. */
 static void find_home(char home[PATH_MAX])
 {
 	ssize_t length = readlink("/proc/self/exe", home, PATH_MAX - 1);
@@ -113,7 +113,7 @@ static void find_layer(const char *mpi, char layer[PATH_MAX])
 		home, home, mpi);
 }
 
-/* Appends the layer to LD_PRELOAD: a tool's MPI_X calls PMPI_X, which is the layer's. */
+/* Appends the layer to LD_PRELOAD: a tool's MPI_X calls the layer's PMPI_X. */
 static void preload(const char *layer)
 {
 	const char *others = getenv("LD_PRELOAD"), *colon = others && *others ? ":" : "";
@@ -124,7 +124,7 @@ static void preload(const char *layer)
 	free(all);
 }
 
-/* Returns whether this is rank 0, or a launcher's variables do not show the rank. */
+/* Returns whether this is rank 0, or the rank is unknown. */
 static bool is_first(void)
 {
 	static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };

@@ -45,7 +45,7 @@ static bool is_at(const char *name, struct program *found)
 	return snprintf(found->path, sizeof(found->path), "%s", name) < (int)sizeof(found->path) && is_program(name);
 }
 
-/* Open MPI's mpirun, too, finds programs in the working directory. */
+/* Open MPI's mpirun, too, searches the working directory. */
 static bool is_here(const char *name, struct program *found)
 {
 	found->here = is_in_folder("", 0, name, found);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The arguments as MPI returns them. */
+/* Arguments as MPI returns them. */
 struct told {
 	size_t int_count, address_count, large_count, type_count;
 	int *ints;
@@ -89,7 +89,7 @@ static size_t integers_among(int combiner, const struct told *told)
 	}
 }
 
-/* Returns how many integers precede the large counts, which lie between integers in array types. */
+/* Returns how many integers precede the large counts in array types. */
 static size_t integers_before(int combiner)
 {
 	switch (combiner) {

@@ -43,7 +43,7 @@ static enum oriel_type swapped_of(const struct datatype *datatype)
 	return comparable && !(datatype->barred & ELEMENT_SWAP) ? datatype->single : ELEMENT_NONE;
 }
 
-/* The maker of the first layout also makes the second. */
+/* The maker of the first layout makes the second, too. */
 static int describe(struct datatype *datatype, MPI_Datatype handle)
 {
 	struct flattening bytes = { .whole_pairs = false }, elements = { .whole_pairs = true };
@@ -92,10 +92,7 @@ static struct datatype *learn(MPI_Datatype handle)
 	return NULL;
 }
 
-/*
- * MPI has no call for this, but both MPIs refuse to pack 0 elements of an uncommitted datatype.
- * (Not so MPI_Pack_size: Open MPI does not check, and crashes.)
- */
+/* MPI has no call for this, but both MPIs refuse to pack 0 elements of an uncommitted datatype. */
 static bool committed(MPI_Datatype handle)
 {
 	int position = 0, class = MPI_SUCCESS, rc;
@@ -109,10 +106,7 @@ static bool committed(MPI_Datatype handle)
 	return class != MPI_ERR_TYPE;
 }
 
-/*
- * Two threads may learn one datatype at a time. An uncommitted one is not kept: it may be committed
- * later.
- */
+/* Two threads may learn one datatype. An uncommitted one is not kept: it may be committed later. */
 const struct datatype *datatype_learn(MPI_Datatype handle)
 {
 	struct datatype *known;

@@ -5,12 +5,11 @@
  * DESIGN NOTES
  *
  * A datatype's layout is made from its envelope and contents, recursively, and kept in a table by
- * handle. When the datatype is freed, the delete callback of an attribute removes it. Predefined
- * datatypes stay.
+ * handle. An attribute's delete callback removes it.
  *
  * A datatype has two layouts. That of its bytes leaves out the gaps of C's pairs (MPI_SHORT_INT),
  * which put must not touch. That of its elements has whole pairs, as Oriel's accumulate takes them;
- * it needs a single predefined type, and differs only if that has a gap.
+ * it needs a single predefined type.
  */
 #ifndef ORIEL_MPI_DATATYPE_H
 #define ORIEL_MPI_DATATYPE_H
@@ -24,13 +23,13 @@
 #include "mpi/type/layout.h"
 
 struct datatype {
-	size_t size_bytes; /* of one, without gaps */
+	size_t size_bytes; /* without gaps */
 	ptrdiff_t extent_bytes;
 	bool dense;                                /* any number of them is one piece, at the given address */
 	enum oriel_type element;                   /* ELEMENT_NONE: several, or unknown */
 	enum oriel_type single;                    /* of a predefined datatype, or ELEMENT_NONE */
 	enum oriel_type swapped;                   /* for compare_and_swap, or ELEMENT_NONE */
-	uint32_t barred;                           /* as element_barred returns it */
+	uint32_t barred;                           /* see element_barred */
 	enum oriel_type free_element, free_single; /* ELEMENT_NONE if anything is barred */
 	size_t element_bytes;                      /* with the gap of a pair */
 	size_t element_count;                      /* in one of the datatype */
@@ -44,11 +43,11 @@ extern _Thread_local struct table_last datatype_last __attribute__((tls_model("i
 
 /*
  * Learns a datatype. Returns NULL if it is MPI_DATATYPE_NULL, not committed or nested too deep, or
- * there is no memory.
+ * memory is short.
  */
 const struct datatype *datatype_learn(MPI_Datatype handle);
 
-/* Returns NULL if the datatype has not been used so far. */
+/* Returns NULL if the datatype has not been used. */
 static inline const struct datatype *datatype_known(MPI_Datatype handle)
 {
 	return table_find_again(&datatypes, &datatype_last, TABLE_KEY(handle));

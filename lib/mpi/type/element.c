@@ -2,9 +2,9 @@
 /*
  * element.c - see element.h
  *
- * Types that the MPI does not have are MPI_DATATYPE_NULL in its header (MPICH's optional Fortran
- * types). Fortran types are gfortran's: a LOGICAL is an integer with .TRUE. = 1, REAL*16 is
- * __float128, INTEGER*16 is __int128.
+ * MPICH's header has MPI_DATATYPE_NULL for Fortran types that it lacks. Fortran types are
+ * gfortran's: a LOGICAL is an integer with .TRUE. = 1, REAL*16 is __float128, INTEGER*16 is
+ * __int128.
  */
 #include "mpi/type/element.h"
 
@@ -77,7 +77,7 @@ static const struct {
 	{ MPI_INTEGER2, ORIEL_INT16 },
 	{ MPI_INTEGER4, ORIEL_INT32 },
 	{ MPI_INTEGER8, ORIEL_INT64 },
-#ifdef MPI_INTEGER16 /* not in Open MPI's header if its Fortran compiler lacked it */
+#ifdef MPI_INTEGER16 /* not in Open MPI if its Fortran compiler lacked it */
 	{ MPI_INTEGER16, ORIEL_INT128 },
 #endif
 	{ MPI_REAL, REAL(REAL_BYTES) },
@@ -147,7 +147,7 @@ enum oriel_type element_of_f90(int combiner, size_t size_bytes)
 	return size_bytes == 8 ? ORIEL_FLOAT_COMPLEX : size_bytes == 16 ? ORIEL_DOUBLE_COMPLEX : ORIEL_FLOAT128_COMPLEX;
 }
 
-/* C's pairs, for the offsets of their indices. */
+/* C's pairs, for their indices' offsets. */
 struct double_int {
 	double value;
 	int index;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * element.h - MPI's predefined datatypes and operations as Oriel's
- */
+/* element.h - MPI's predefined datatypes and operations as Oriel's */
 #ifndef ORIEL_MPI_ELEMENT_H
 #define ORIEL_MPI_ELEMENT_H
 
@@ -19,17 +17,15 @@ enum oriel_type element_of_named(MPI_Datatype type);
 
 /*
  * Returns operations that Oriel has for the type but MPI does not define: a bit for each of enum
- * oriel_op, and one for compare_and_swap. Bytes and characters have none: both MPIs add them up,
- * although the standard does not.
+ * oriel_op, and one for compare_and_swap. Bytes and characters have none: both MPIs add them.
  */
 #define ELEMENT_OP(op) (UINT32_C(1) << (op))
 #define ELEMENT_SWAP ELEMENT_OP(0)
 uint32_t element_barred(MPI_Datatype named);
 
-/* Returns the element of a type of MPI_Type_create_f90_*. */
 enum oriel_type element_of_f90(int combiner, size_t size_bytes);
 
-/* Returns the size of a pair's value and the offset of its index; false: no gap, or not a pair. */
+/* Returns the size of a pair's value and the offset of its index; false: no gap, or no pair. */
 bool element_gap(enum oriel_type element, size_t *value_bytes, size_t *index_offset);
 
 /* MPI's operations, hashed with linear probing; filled at load. No handle is 0. */

@@ -2,9 +2,9 @@
 /*
  * flatten.c - see flatten.h
  *
- * Each kind of datatype is reduced to a simpler one: blocks are loops over the part, at strides of
- * its extent; vectors are loops over blocks; indexed types and structs are lists of blocks;
- * subarrays and distributed arrays are loops or lists per dimension, the fastest first.
+ * Blocks are loops over the part, at strides of its extent; vectors are loops over blocks; indexed
+ * types and structs are lists of blocks; subarrays and distributed arrays are loops or lists per
+ * dimension, the fastest first.
  */
 #include "mpi/type/flatten.h"
 
@@ -31,7 +31,7 @@ struct made_of {
 	struct flattening *flattening;
 	struct layout_maker *maker;
 	const struct contents *contents;
-	const struct layout *part; /* of the first type, as is extent */
+	const struct layout *part; /* of the first type, as extent */
 	ptrdiff_t extent;
 };
 
@@ -90,7 +90,6 @@ static const struct layout *part_of_struct(const struct made_of *of, size_t i)
 	return layout_loop(of->maker, count, extent_of(type), flatten(of->flattening, type));
 }
 
-/* Returns block i of a list; offset_i returns its offset. */
 static const struct layout *block_i(const struct made_of *of, size_t i)
 {
 	const MPI_Aint *integers = of->contents->integers;
@@ -130,7 +129,7 @@ static const struct layout *list(const struct made_of *of)
 	return layout_list(of->maker, count, entries);
 }
 
-/* integers: number of dimensions, sizes, subsizes, starts, order. */
+/* integers: dimensions, sizes, subsizes, starts, order. */
 static const struct layout *subarray(const struct made_of *of)
 {
 	const MPI_Aint *integers = of->contents->integers, dims = integers[0];
@@ -148,7 +147,7 @@ static const struct layout *subarray(const struct made_of *of)
 	return layout_at(of->maker, offset, layout);
 }
 
-/* One dimension of a distributed array: this process has every process_count-th block. */
+/* A dimension of a distributed array: this process has every process_count-th block. */
 struct distribution {
 	MPI_Aint size, block_size, process_count, process;
 };
@@ -184,8 +183,8 @@ static const struct layout *distributed(struct layout_maker *maker, const struct
 }
 
 /*
- * integers: processes, rank, number of dimensions, sizes, distributions, arguments, process grid,
- * order. The ranks fill the grid in C order.
+ * integers: processes, rank, dimensions, sizes, distributions, arguments, process grid, order. The
+ * ranks fill the grid in C order.
  */
 static const struct layout *darray(const struct made_of *of)
 {
@@ -266,7 +265,7 @@ const struct layout *flatten(struct flattening *flattening, MPI_Datatype type)
 		layout = flatten_named(flattening, type);
 	else if (contents_is_f90(contents.combiner))
 		layout = flatten_element(flattening, element_of_f90(contents.combiner, size_of(type)), size_of(type));
-	else if (size_of(type) > 0) /* an empty type, whatever its contents */
+	else if (size_of(type) > 0) /* else empty, whatever it contains */
 		layout = flatten_parts(flattening, &contents);
 	contents_free(&contents);
 	return layout;

@@ -13,10 +13,10 @@
 
 struct flattening {
 	struct layout_maker maker;
-	bool whole_pairs;        /* in: pairs are elements, gaps included */
-	enum oriel_type element; /* out: the element type */
-	uint32_t barred;         /* out: as element_barred returns it */
-	bool mixed;              /* out: several types, or one that Oriel does not have */
+	bool whole_pairs;        /* in: pairs are elements, with gaps */
+	enum oriel_type element; /* out */
+	uint32_t barred;         /* out: see element_barred */
+	bool mixed;              /* out: several types, or one that Oriel lacks */
 };
 
 /* Sets maker.failed on failure. */
@@ -31,8 +31,7 @@ ptrdiff_t extent_of(MPI_Datatype type);
  * DESIGN NOTES
  *
  * MPI returns the arguments by kind: integers, addresses, large counts (of MPI-4's calls, in place
- * of both) and datatypes. Here they stand as for calls without large counts, whichever was used:
- * integers, as wide as large counts, and addresses.
+ * of both) and datatypes. Here they stand as for calls without large counts.
  */
 
 struct contents {
@@ -43,15 +42,12 @@ struct contents {
 	MPI_Datatype *types;
 };
 
-/* Returns 0 or -1. contents_free must be called in any case. */
+/* Returns 0 or -1; contents_free must be called in any case. */
 int contents_read(MPI_Datatype type, struct contents *contents);
 
 void contents_free(struct contents *contents);
 
-/*
- * Returns whether the type is MPI's own, which must not be freed: MPI_INT, for example, and types
- * of MPI_Type_create_f90_real.
- */
+/* Returns whether the type is MPI's own, also by MPI_Type_create_f90_*, and must not be freed. */
 bool contents_predefined(MPI_Datatype type);
 bool contents_is_f90(int combiner);
 

@@ -30,7 +30,7 @@ const struct layout *layout_run(struct layout_maker *maker, size_t bytes)
 	return run;
 }
 
-/* Puts the layout at least one level above the part; false: too deep. */
+/* Puts the layout above the part; false: too deep. */
 static bool set_depth(struct layout_maker *maker, struct layout *layout, const struct layout *part)
 {
 	if (layout->depth <= part->depth)
@@ -66,7 +66,7 @@ static bool touches(const struct layout_entry *left, const struct layout_entry *
 	       left->offset + (ptrdiff_t)left->part->size_bytes == right->offset;
 }
 
-/* Drops empty entries and merges runs that touch. Returns how many entries are left. */
+/* Drops empty entries and merges runs that touch. Returns how many are left. */
 static size_t simplify(struct layout_maker *maker, size_t count, struct layout_entry *entries)
 {
 	size_t left = 0;
@@ -187,7 +187,7 @@ void cursor_skip(struct layout_cursor *cursor, size_t bytes)
 		find_run(cursor);
 }
 
-/* Returns the loop of which the present piece is one whole turn, or NULL. */
+/* Returns the loop of which the piece is one whole turn, or NULL. */
 static const struct layout_frame *loop_of(const struct layout_cursor *cursor, size_t bytes)
 {
 	const struct layout_frame *frame = cursor->depth > 0 ? &cursor->frames[cursor->depth - 1] : NULL;

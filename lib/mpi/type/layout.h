@@ -4,13 +4,11 @@
  *
  * DESIGN NOTES
  *
- * A layout is a tree of runs, loops and lists: a vector of a million blocks is one loop over one
- * run. It is built bottom up by the functions below, each of which returns the simplest tree: a
- * loop over a run without gaps is a run, and entries that touch are merged. So memory in one piece
- * is one run, whatever calls have made the datatype. Offsets are relative to the program's address,
- * and may be negative.
+ * A layout is a tree of runs, loops and lists: a vector is one loop over one run. The functions
+ * below build it bottom up, each as the simplest tree: a loop over a run without gaps is a run, and
+ * entries that touch are merged. Offsets are relative to the program's address.
  *
- * A cursor walks through a layout, as often as the operation's count says, and yields its pieces.
+ * A cursor walks through a layout, as often as the count says, and yields its pieces.
  */
 #ifndef ORIEL_MPI_LAYOUT_H
 #define ORIEL_MPI_LAYOUT_H
@@ -30,7 +28,7 @@ struct layout_entry {
 struct layout {
 	enum layout_kind kind;
 	unsigned int depth;
-	size_t size_bytes; /* without the gaps */
+	size_t size_bytes; /* without gaps */
 	size_t count;      /* of a loop or a list */
 	ptrdiff_t stride;  /* of a loop */
 	const struct layout *part;
@@ -41,12 +39,12 @@ struct layout {
 /* Makes layouts, and owns them. */
 struct layout_maker {
 	struct layout *all;
-	bool failed; /* no memory, or too deep: the layout must not be used */
+	bool failed; /* no memory, or too deep */
 };
 
 const struct layout *layout_run(struct layout_maker *maker, size_t bytes);
 const struct layout *layout_loop(struct layout_maker *maker, size_t count, ptrdiff_t stride, const struct layout *part);
-/* entries is malloc'ed, or NULL if that has failed; the maker owns it. */
+/* entries is malloc'ed, or NULL on failure; the maker owns it. */
 const struct layout *layout_list(struct layout_maker *maker, size_t count, struct layout_entry *entries);
 const struct layout *layout_at(struct layout_maker *maker, ptrdiff_t offset, const struct layout *part);
 void layout_free(struct layout_maker *maker);
@@ -58,21 +56,21 @@ struct layout_frame {
 };
 
 struct layout_cursor {
-	ptrdiff_t offset;  /* of the rest of the present piece */
+	ptrdiff_t offset;  /* of the rest of the piece */
 	size_t left_bytes; /* 0: at the end */
 	struct layout whole;
 	unsigned int depth;
 	struct layout_frame frames[LAYOUT_DEPTH_MAX + 1];
 };
 
-/* Begins at the first piece of `count` layouts, at distances of the extent. */
+/* Begins at the first of `count` layouts, an extent apart. */
 void cursor_begin(struct layout_cursor *cursor, const struct layout *layout, size_t count, ptrdiff_t extent);
 
 void cursor_skip(struct layout_cursor *cursor, size_t bytes);
 
 /*
- * Returns the length of a row: of pieces of `bytes` from here on, which the present one has left at
- * least, at one distance, *stride. cursor_skip_row skips as many of them, or fewer.
+ * Returns the length of a row: pieces of `bytes` from here on, at one distance, *stride. This piece
+ * has at least `bytes` left. cursor_skip_row skips as many, or fewer.
  */
 size_t cursor_row(const struct layout_cursor *cursor, size_t bytes, ptrdiff_t *stride);
 void cursor_skip_row(struct layout_cursor *cursor, size_t bytes, size_t count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* attribute.c - attributes and group of a window, which its proxy has wrong; names for messages. */
+/* attribute.c - attributes and group of a window, which its proxy has wrong; names for messages */
 #include "mpi/win/window.h"
 
 #include <stdint.h>
@@ -37,10 +37,7 @@ int MPI_Win_set_name(MPI_Win win, const char *win_name)
 }
 TAKEN(Win_set_name);
 
-/*
- * Returns the value of a predefined attribute, or NULL. MPI passes the base itself, and pointers to
- * the others.
- */
+/* Returns a predefined attribute's value: the base itself, or a pointer to another; or NULL. */
 static void *predefined(struct window *window, int keyval)
 {
 	switch (keyval) {
@@ -83,7 +80,7 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 }
 TAKEN(Win_set_attr);
 
-/* While all attributes are being deleted, the loop gets to this one. */
+/* While all attributes are being deleted, leaves this one to that loop. */
 int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
 	struct window *window = window_of(win);

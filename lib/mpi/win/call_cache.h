@@ -5,10 +5,9 @@
  * DESIGN NOTES
  *
  * A plain operation has the same datatype and count on both sides, without gaps, and its target is
- * a rank of the window. Programs repeat such calls with one window and one datatype. The cache
- * keeps by value what the last call has looked up. The next call only checks that the handles are
- * the same, and that none has been removed since: a freed handle may become another's. Copies and
- * accumulates have a cache each, since programs alternate between them.
+ * a rank of the window. Programs repeat such calls, so the next one only checks that the handles
+ * are equal, and none has been removed since: a freed handle may become another's. Copies and
+ * accumulates have a cache each.
  */
 #ifndef ORIEL_MPI_CALL_CACHE_H
 #define ORIEL_MPI_CALL_CACHE_H
@@ -25,7 +24,7 @@ struct call_cache {
 	MPI_Win handle;
 	MPI_Datatype datatype;
 	MPI_Op op;       /* for accumulates, as are oriel_op and element */
-	size_t removals; /* table_removals() when the cache was filled */
+	size_t removals; /* table_removals() when filled */
 	oriel_win *win;
 	MPI_Aint unit;
 	size_t each;         /* bytes of the datatype; for accumulates, its elements */
@@ -35,8 +34,7 @@ struct call_cache {
 };
 
 /*
- * Returns the datatype if the operation is plain, its count is not negative and its datatype has
- * been used before; or NULL.
+ * Returns the datatype, used before, of a plain operation whose count is not negative; else NULL.
  */
 static inline const struct datatype *plain_datatype(const struct operation *operation)
 {
@@ -50,7 +48,7 @@ static inline const struct datatype *plain_datatype(const struct operation *oper
 	return known;
 }
 
-/* Returns whether window, both datatypes and rank are those of the cache. */
+/* Returns whether window, both datatypes and rank fit the cache. */
 static inline bool call_cache_matches(const struct call_cache *cache, MPI_Win handle, MPI_Datatype origin_datatype,
                                       MPI_Datatype target_datatype, int rank)
 {
@@ -60,13 +58,13 @@ static inline bool call_cache_matches(const struct call_cache *cache, MPI_Win ha
 	                        1);
 }
 
-/* Returns whether the sides have the same count, and it is not negative. */
+/* Returns whether the counts are equal and not negative. */
 static inline bool counts_match(MPI_Count origin_count, MPI_Count target_count)
 {
 	return __builtin_expect(origin_count == target_count && origin_count >= 0, 1);
 }
 
-/* If the window's ranks have different units, the cache matches no call. */
+/* If the ranks have different units, the cache matches no call. */
 static inline void call_cache_fill(struct call_cache *cache, const struct window *window, MPI_Datatype datatype,
                                    size_t each)
 {

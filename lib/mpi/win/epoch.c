@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* epoch.c - the calls that open, close and complete epochs. */
+/* epoch.c - the calls that open, close and complete epochs */
 #include <stdio.h>
 
 #include "mpi/job/real_mpi.h"
@@ -25,7 +25,7 @@ static int assertions(int given)
 	return oriel;
 }
 
-/* The standard's assertions for each call; start and locks have MPI_MODE_NOCHECK alone. */
+/* The standard's assertions; start and locks have MPI_MODE_NOCHECK alone. */
 #define FENCE_MODES (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)
 #define POST_MODES (MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT)
 

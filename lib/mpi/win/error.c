@@ -62,8 +62,8 @@ static struct class_code *add_code(int class)
 }
 
 /*
- * Writes the error as the program reads it: the caller's rank, the text, and the class. A text that
- * is too long is cut: MPI_MAX_ERROR_STRING may be 256.
+ * Writes the caller's rank, the text, and the class. A text that is too long is cut:
+ * MPI_MAX_ERROR_STRING may be 256.
  */
 static void write_error(char to[MPI_MAX_ERROR_STRING], int class, const char *text)
 {
@@ -85,13 +85,13 @@ int error_code(int class, const char *text)
 		code = add_code(class);
 	if (code) {
 		write_error(code->text, class, text);
-		PMPI_Add_error_string(code->code, code->text); /* for the MPI's message at the end */
+		PMPI_Add_error_string(code->code, code->text); /* for the MPI's last message */
 	}
 	pthread_mutex_unlock(&codes_lock);
 	return code ? code->code : class;
 }
 
-/* MPICH returns no added text for a code of one of its own classes. */
+/* MPICH returns no added text for a code of its own classes. */
 int MPI_Error_string(int errorcode, char *string, int *resultlen)
 {
 	int rc = -1;
@@ -108,8 +108,8 @@ int MPI_Error_string(int errorcode, char *string, int *resultlen)
 TAKEN(Error_string);
 
 /*
- * Ends the program if that is what the handler does: the handler itself would print the MPI's text
- * for the code, which says less, or is a foreign one (MPICH takes the code for one of its own).
+ * Ends the program if the handler does: it would print the MPI's text for the code, which says
+ * less, or a foreign one (MPICH).
  */
 static void before_handler(MPI_Comm comm, MPI_Errhandler handler, int class, const char *text)
 {

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * fortran.c - what Fortran's bindings do not do via the C calls that the layer takes
+ * fortran.c - Fortran's calls for attributes
  *
  * DESIGN NOTES
  *
- * Open MPI's bindings call PMPI_X, MPICH's call MPI_X or PMPI_X, with the handle converted to C's:
- * the layer takes all of these. Only attributes, which Fortran has as numbers instead of pointers,
- * go elsewhere. Open MPI's bindings read the window themselves; the f08 module calls
- * pmpi_win_get_attr_ and ompi_win_set_attr_f. MPICH's call functions of its C library with another
- * argument, which says that the value is a number; Fortran's predefined keyvals are C's plus one.
+ * Fortran's bindings call C's MPI_X or PMPI_X, which the layer takes, except for attributes, which
+ * Fortran has as numbers instead of pointers. Open MPI's bindings read the window themselves; the
+ * f08 module calls pmpi_win_get_attr_ and ompi_win_set_attr_f. MPICH's call functions of its C
+ * library with another argument, which says that the value is a number; Fortran's predefined
+ * keyvals are C's plus one.
  */
 #include <dlfcn.h>
 #include <string.h>
 
 #include "mpi/win/window.h"
 
-/*
- * Finds the next definition of the name, after this library's. ISO C has no cast from an object's
- * address to a function's.
- */
+/* Finds the definition after this library's. */
 static void find_next(const char *name, void *function)
 {
 	void *found = dlsym(RTLD_NEXT, name);
@@ -49,7 +46,7 @@ void mpi_win_get_attr_(MPI_Fint *win, MPI_Fint *keyval, MPI_Aint *value, MPI_Fin
 	next(win, keyval, value, flag, ierr);
 }
 
-/* The spellings of Fortran compilers, and the names of the profiling interface. */
+/* The spellings of Fortran compilers and of the profiling interface. */
 #define SPELLED(name) extern get_attr_call name __attribute__((alias("mpi_win_get_attr_")))
 SPELLED(mpi_win_get_attr);
 SPELLED(mpi_win_get_attr__);

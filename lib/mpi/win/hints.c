@@ -50,7 +50,7 @@ static bool number(const char *value)
 	return *value && strspn(value, "0123456789") == strlen(value) && strlen(value) < 10;
 }
 
-/* All members must give these two alike. */
+/* All members must give them alike. */
 static const char noncontig_key[] = "alloc_shared_noncontig", granularity_key[] = "mpi_accumulate_granularity";
 
 static const struct {
@@ -62,9 +62,7 @@ static const struct {
 	{ "share", truth },
 };
 
-/*
- * Gets the value of a key; false: none, or longer than any usable one, which MPICH calls an error.
- */
+/* Gets a key's value; false: none, or longer than usable, which MPICH calls an error. */
 static int get(MPI_Info info, const char *key, char value[HINT_VALUE_MAX + 1])
 {
 	int length, found;

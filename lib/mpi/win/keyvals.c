@@ -67,7 +67,7 @@ bool keyvals_has(const struct keyvals *keyvals, int keyval)
 	return found;
 }
 
-/* Deletes without the lock, since a callback may set and delete other attributes. */
+/* Holds no lock while a callback runs: it may change other attributes. */
 static int delete_all(struct keyvals *keyvals, MPI_Win handle)
 {
 	while (keyvals->count > 0) {

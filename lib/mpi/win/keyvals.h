@@ -4,12 +4,11 @@
  *
  * DESIGN NOTES
  *
- * The MPI keeps the attributes with the window's proxy. Their delete callbacks may use the window's
- * memory and handle, so they run before anything of the window is freed, and the proxy is freed
- * last. This list has the keyvals that are set, in order: the latest is deleted first. The layer
- * does not ask the MPI whether an attribute still exists: if its keyval has been freed, Open MPI
- * ends the program. An attribute that a callback deletes waits for its turn: MPICH ends a program
- * that deletes one during its MPI_Win_delete_attr.
+ * The MPI keeps the attributes with the window's proxy. Their delete callbacks may use the window,
+ * so they run before anything of it is freed, the latest first, and the proxy is freed last. The
+ * layer does not ask the MPI whether an attribute still exists: if its keyval has been freed, Open
+ * MPI ends the program. An attribute that a callback deletes waits for its turn: MPICH ends a
+ * program that deletes one during MPI_Win_delete_attr.
  */
 #ifndef ORIEL_MPI_KEYVALS_H
 #define ORIEL_MPI_KEYVALS_H
@@ -18,20 +17,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One lock for all windows guards changes. */
 struct keyvals {
 	int *list;
 	size_t count;
 	size_t capacity;
-	bool used;     /* an attribute has been set at some time */
-	bool deleting; /* the thread that frees the window is in keyvals_delete */
+	bool used;     /* an attribute has been set */
+	bool deleting; /* a thread is in keyvals_delete */
 };
 
 bool keyvals_none(const struct keyvals *keyvals);
 
-/*
- * Adds the keyval as the latest. Without memory for it, its callback runs when the proxy is freed.
- */
+/* Adds the latest keyval. Without memory for it, its callback runs when the proxy is freed. */
 void keyvals_add(struct keyvals *keyvals, int keyval);
 
 /* Its attribute has been deleted. */
@@ -40,7 +36,7 @@ void keyvals_forget(struct keyvals *keyvals, int keyval);
 bool keyvals_has(const struct keyvals *keyvals, int keyval);
 
 /*
- * Deletes the proxy's attributes, the latest first. If a callback returns an error, stops there and
+ * Deletes the proxy's attributes, the latest first. If a callback returns an error, stops and
  * returns it; that attribute stays.
  */
 int keyvals_delete(struct keyvals *keyvals, MPI_Win handle);

@@ -4,10 +4,9 @@
  *
  * DESIGN NOTES
  *
- * The program has called MPI_Put with a displacement in its own unit, and knows no oriel_put. Texts
- * of Oriel name calls and constants as oriel.h does, and count displacements in bytes, since the
- * layer's windows have unit 1. They are translated by a table (names.h) once an error has happened:
- * nothing is kept for that while calls succeed. Environment variables keep their names.
+ * Oriel's texts name calls and constants as oriel.h does, and count displacements in bytes, since
+ * the layer's windows have unit 1. A table (names.h) translates them once an error has happened.
+ * Environment variables keep their names.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -68,7 +67,7 @@ static bool is_of_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Adds the word at *from, translated if it is one of the table, and moves *from behind it. */
+/* Adds the word at *from, translated if possible, and moves *from behind it. */
 static void add_word(struct writing *to, const char **from)
 {
 	const char *word = *from, *translated;
@@ -84,7 +83,7 @@ static void add_word(struct writing *to, const char **from)
 		add(to, word, length);
 }
 
-/* Adds what a displacement that counts bytes would have been, if that is what the program meant. */
+/* Adds what a displacement in bytes would have been, if the program may have meant that. */
 static void add_hint(struct writing *to, const char *text, long long disp, long long unit)
 {
 	unsigned long long first, last, size_bytes;
@@ -102,9 +101,9 @@ static void add_hint(struct writing *to, const char *text, long long disp, long 
 }
 
 /*
- * Adds "at displacement 640 (unit 1 bytes) of rank 1", and what follows up to the end, with the
- * window's unit. Returns false if that is not what the text goes on with. Datatypes move pieces
- * away from the displacement: one that is no multiple of the unit stays in bytes.
+ * Adds "at displacement 640 (unit 1 bytes) of rank 1" with the window's unit, and the rest. Returns
+ * false if the text does not go on so. A displacement that is no multiple of the unit, after a
+ * datatype's offset, stays in bytes.
  */
 static bool add_displacement(struct writing *to, const struct window *window, const char *text)
 {
@@ -128,7 +127,7 @@ static bool add_displacement(struct writing *to, const struct window *window, co
 	return true;
 }
 
-/* Returns how many bytes the text has before its constant, " (ORIEL_ERR_SYNC)". */
+/* Returns the text's length before its constant, " (ORIEL_ERR_SYNC)". */
 static size_t without_constant(const char *text)
 {
 	const char *last = strrchr(text, '(');

@@ -9,7 +9,7 @@
 #include "mpi/job/job.h"
 #include "mpi/job/real_mpi.h"
 
-static uint64_t last_tag; /* changed atomically */
+static uint64_t last_tag; /* atomic */
 static int keyval = MPI_KEYVAL_INVALID;
 static pthread_once_t keyval_once = PTHREAD_ONCE_INIT;
 
@@ -28,10 +28,7 @@ static void make_keyval(void)
 	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, comm_freed, &keyval, NULL);
 }
 
-/*
- * Returns the ranks that the group's members have in `in`, or NULL if there is no memory. MPICH
- * wants two arrays.
- */
+/* Returns the ranks that the group's members have in `in`, or NULL if there is no memory. */
 static int *translate(MPI_Group group, MPI_Group in, int *count)
 {
 	int *ranks, *first;
@@ -58,8 +55,8 @@ static bool all_in_world(MPI_Group group)
 }
 
 /*
- * Compares groups, not communicators: Open MPI 5 ends a program that compares a session's
- * communicator with MPI_COMM_WORLD.
+ * Compares groups: Open MPI 5 ends a program that compares a session's communicator with
+ * MPI_COMM_WORLD.
  */
 static bool in_world(MPI_Comm comm)
 {
@@ -74,7 +71,6 @@ static bool in_world(MPI_Comm comm)
 	return all;
 }
 
-/* Returns the group that is cached with the communicator, or NULL. */
 static oriel_group *kept(MPI_Comm comm)
 {
 	oriel_group *group;
@@ -122,7 +118,7 @@ int members_of_group(MPI_Group group, MPI_Group in_group, const oriel_group *in,
 
 static uint64_t agree_on_tag(MPI_Comm comm)
 {
-	uint64_t tag = __atomic_add_fetch(&last_tag, 1, __ATOMIC_RELAXED); /* only needs to be unique */
+	uint64_t tag = __atomic_add_fetch(&last_tag, 1, __ATOMIC_RELAXED);
 
 	PMPI_Bcast(&tag, sizeof(tag), MPI_BYTE, 0, comm);
 	return tag;

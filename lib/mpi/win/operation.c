@@ -45,7 +45,7 @@ static int not_known(const struct operation *operation, const struct side *side)
 	              "a datatype is null, not committed or nested too deep, or there is no memory for it");
 }
 
-/* Bytes without gaps; element_bytes_of counts the gaps of pairs. */
+/* Bytes without the gaps of pairs, which element_bytes_of counts. */
 static size_t bytes_of(const struct side *side)
 {
 	return (size_t)side->count * side->known->bytes->size_bytes;
@@ -61,7 +61,7 @@ static int truncated(const struct operation *operation)
 	return refuse(operation, MPI_ERR_TRUNCATE, "the data has no room on the other side");
 }
 
-/* Moves the bytes of the source, for which the other side must have room. */
+/* The other side must have room for the source's bytes. */
 static int copy(const struct operation *operation)
 {
 	const bool get = operation->kind == OPERATION_GET;
@@ -96,13 +96,13 @@ static bool wholly(const struct operation *operation, enum oriel_op op)
 	       (operation->kind == OPERATION_ACCUMULATE || whole(&operation->result));
 }
 
-/* Returns the origin's bytes, or the target's if it is only fetched. */
+/* Returns the origin's bytes, or the target's if only fetched. */
 static size_t combined_bytes(const struct operation *operation, enum oriel_op op)
 {
 	return element_bytes_of(op == ORIEL_NO_OP ? &operation->target : &operation->origin);
 }
 
-/* Oriel still checks the target and the epoch. The type may be any. */
+/* Oriel checks target and epoch. */
 static int combine_nothing(const struct operation *operation)
 {
 	return error_of_call(operation->window,
@@ -136,7 +136,7 @@ static int combine(const struct operation *operation)
 	return error_of_call(operation->window, rc);
 }
 
-/* Returns whether all sides have one element type, which Oriel has. */
+/* Returns whether all sides have one element type of Oriel's. */
 static bool same_element(const struct operation *operation, enum oriel_op op)
 {
 	enum oriel_type element = operation->target.known->element;
@@ -155,7 +155,7 @@ int operation_barred(const struct window *window, const struct datatype *datatyp
 	return error_on_window(window, MPI_ERR_OP, call, "MPI defines no such operation on the datatype");
 }
 
-/* One type of Oriel's may be two of MPI's, so both sides are checked. */
+/* Checks both sides: one type of Oriel's may be two of MPI's. */
 static int barred(const struct operation *operation, enum oriel_op op)
 {
 	int rc = operation_barred(operation->window, operation->target.known, op, call_of(operation));
@@ -165,7 +165,7 @@ static int barred(const struct operation *operation, enum oriel_op op)
 	return rc;
 }
 
-/* Checks the operation and the sides' elements. An empty accumulate may have any. */
+/* Checks the operation and the elements. An empty accumulate may have any. */
 static int refuse_elements(const struct operation *operation)
 {
 	enum oriel_op op = element_op(operation->op);
@@ -178,7 +178,6 @@ static int refuse_elements(const struct operation *operation)
 	return barred(operation, op);
 }
 
-/* Unused sides are not validated. */
 static struct side *wrong_side(struct operation *operation)
 {
 	if (!know(&operation->target))
@@ -190,7 +189,7 @@ static struct side *wrong_side(struct operation *operation)
 	return NULL;
 }
 
-/* For MPI_PROC_NULL the arguments are validated too, as Open MPI and MPICH do. */
+/* Validates arguments for MPI_PROC_NULL too, as Open MPI and MPICH do. */
 int operation_do(struct operation *operation)
 {
 	const bool copies = operation->kind <= OPERATION_GET;

@@ -5,7 +5,7 @@
  * DESIGN NOTES
  *
  * An operation that is one piece on all sides is one plain call of Oriel. Any other is cut into
- * matching pieces, with a cursor per side, and passed to Oriel's vector calls, hundreds at a time.
+ * matching pieces, with a cursor per side, for Oriel's vector calls.
  */
 #ifndef ORIEL_MPI_OPERATION_H
 #define ORIEL_MPI_OPERATION_H
@@ -17,7 +17,7 @@
 
 enum operation_kind { OPERATION_PUT, OPERATION_GET, OPERATION_ACCUMULATE, OPERATION_GET_ACCUMULATE };
 
-/* The arguments for one side; the target's `addr` is NULL. */
+/* One side's arguments; the target's `addr` is NULL. */
 struct side {
 	void *addr;
 	MPI_Count count;
@@ -31,32 +31,29 @@ struct operation {
 	int rank;
 	MPI_Aint disp;
 	struct side origin;
-	struct side result; /* get_accumulate only */
+	struct side result; /* of get_accumulate */
 	struct side target;
 	MPI_Op op;
 };
 
-/* Returns where the operation begins in the target's window. */
+/* Returns the operation's offset in the target's window. */
 static inline size_t operation_offset(const struct operation *operation)
 {
 	return window_offset(operation->window, operation->rank, operation->disp);
 }
 
-/* Returns MPI_SUCCESS if the rank is a member, or an error as operation_do does. */
+/* Returns MPI_SUCCESS if the rank is a member, or operation_do's error. */
 int operation_member(const struct window *window, int rank, const char *call);
 
-/*
- * Returns MPI_SUCCESS if MPI defines the operation on the datatype, or an error as operation_do
- * does.
- */
+/* Returns MPI_SUCCESS if MPI defines the operation on the datatype, or operation_do's error. */
 int operation_barred(const struct window *window, const struct datatype *datatype, enum oriel_op op, const char *call);
 
 /* Returns MPI_SUCCESS, or an error that the window's handler lets it return. */
 int operation_do(struct operation *operation);
 
 /*
- * Carries out an operation in pieces. Sides are known, and the rank is a member. Returns an error
- * of Oriel's, or 0.
+ * Carries out an operation in pieces. The sides are known, and the rank is a member. Returns 0 or
+ * Oriel's error.
  */
 int transfer(const struct operation *operation, size_t size_bytes, size_t target_offset, enum oriel_op op);
 
@@ -65,27 +62,23 @@ int transfer(const struct operation *operation, size_t size_bytes, size_t target
  *
  * DESIGN NOTES
  *
- * An operation that is complete when its call returns, as all are on mapped memory, has a complete
- * request of the MPI's own. Any other has a generalized request, which can stand in arrays beside
- * others. The layer lists those that are outstanding. Calls that wait for requests or test them
+ * An operation that is complete when its call returns has a complete request of the MPI's own. Any
+ * other has a generalized request, which the layer lists. Calls that wait for requests or test them
  * first test these with Oriel, and complete those that have ended. While the list is empty, these
  * calls are the MPI's own after one load. Otherwise, calls that wait loop over those that test. A
  * request that the program frees early stays listed until it is complete.
  */
 
 /*
- * Makes a request for what has been issued to that rank so far; MPI_PROC_NULL: nothing. Returns as
+ * Makes a request for what has been issued to that rank; MPI_PROC_NULL: nothing. Returns as
  * operation_do does.
  */
 int request_make(const struct window *window, int rank, MPI_Request *request);
 
-/* Reports, once, that an operation with a request was issued in an epoch of fence or start. */
+/* Reports, once, an operation with a request in an epoch of fence or start. */
 void request_tell_active(void);
 
-/*
- * Tests all outstanding requests. Called before a window is freed, since Oriel then forgets its
- * requests.
- */
+/* Tests all outstanding requests; also before a window's free, which forgets its requests. */
 void requests_look(void);
 
 #endif

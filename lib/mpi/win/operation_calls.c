@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * operation_calls.c - MPI's calls of operations; see operation.h
+ * operation_calls.c - MPI's calls of operations (operation.h)
  *
  * DESIGN NOTES
  *
- * Put, get, accumulate and get_accumulate have a fast path and a general path. The fast path is
- * MPI_X itself. It takes a plain call that matches the thread's call cache (call_cache.h), without
- * any look-up. The general path is `run`. It looks up the window and the datatype, and fills the
- * cache if the call is plain. It takes the arguments in a struct operation. Inlined, it would make
- * MPI_X save six registers that the fast path does not need: MPI_Put had 57 instructions instead of
- * 33 (gcc 12, x86-64).
+ * Put, get, accumulate and get_accumulate have a fast path, MPI_X itself, for a plain call that
+ * matches the thread's call cache (call_cache.h). The general path, `run`, looks up the window and
+ * the datatype, and fills the cache if the call is plain. It is not inlined, and takes the
+ * arguments in a struct operation: otherwise MPI_X saves registers that the fast path does not
+ * need.
  *
- * Parameters have the names and the order of the standard. The forms for large counts (_c) differ
- * from the others in the type of the counts, and in the MPI's own function (pass_X), which they
- * call if the window is the MPI's own.
+ * Parameters have the standard's names and order. The forms for large counts (_c) have other types
+ * of counts, and another function (pass_X) for the MPI's own windows.
  */
 #include <stdint.h>
 
@@ -22,24 +20,23 @@
 #include "mpi/win/error.h"
 #include "mpi/win/operation.h"
 
-/* copy_cache is for put and get, accumulate_cache for accumulate and get_accumulate. */
 static _Thread_local struct call_cache copy_cache __attribute__((tls_model("initial-exec")));
 static _Thread_local struct call_cache accumulate_cache __attribute__((tls_model("initial-exec")));
 
-/* Put and get share code. The origin of a put is const: it is not written to. */
+/* The origin of a put is const: it is not written to. */
 static inline void *writable(const void *addr)
 {
 	return (void *)(uintptr_t)addr;
 }
 
-/* ---- operations as operation_do takes them; the window is not looked up yet ---- */
+/* ---- operations as operation_do takes them, without the window ---- */
 
 static inline struct side side_of(const void *addr, MPI_Count count, MPI_Datatype datatype)
 {
 	return (struct side){ writable(addr), count, datatype, NULL };
 }
 
-/* For put and get. What they do not use is left unset, which saves the fast path four registers. */
+/* Leaves what put and get do not use unset, which saves the fast path four registers. */
 static inline struct operation copy_operation(enum operation_kind kind, struct side origin, int target_rank,
                                               MPI_Aint target_disp, struct side target)
 {
@@ -53,7 +50,6 @@ static inline struct operation copy_operation(enum operation_kind kind, struct s
 	return operation;
 }
 
-/* For accumulate; get_accumulate has a `result` too. */
 static inline struct operation accumulate_operation(struct side origin, int target_rank, MPI_Aint target_disp,
                                                     struct side target, MPI_Op op)
 {
@@ -70,7 +66,7 @@ static inline struct operation get_accumulate_operation(struct operation accumul
 	return accumulate;
 }
 
-/* ---- Oriel's calls for a plain operation, whose window and datatype are in the cache ---- */
+/* ---- Oriel's calls for a plain operation that the cache matches ---- */
 
 static inline int result_of(const struct call_cache *cache, int rc)
 {
@@ -123,10 +119,7 @@ static int copy(struct operation *operation)
 	                   operation_offset(operation));
 }
 
-/*
- * Fills the cache for a plain accumulate or get_accumulate; false: it is not plain, or Oriel lacks
- * its elements or its operation.
- */
+/* Fills the cache; false: the operation is not plain, or Oriel lacks it or its elements. */
 static bool cache_accumulate(const struct operation *operation)
 {
 	const struct datatype *known = plain_datatype(operation);
@@ -155,7 +148,7 @@ static int accumulate(struct operation *operation)
 	                             operation_offset(operation));
 }
 
-/* Calls the MPI's own function, with the arguments as the program gave them. */
+/* Calls the MPI's own function. */
 typedef int pass(const struct operation *operation, MPI_Win win);
 
 static int run(struct operation *operation, MPI_Win win, pass *pass)
@@ -166,7 +159,6 @@ static int run(struct operation *operation, MPI_Win win, pass *pass)
 	return operation->kind <= OPERATION_GET ? copy(operation) : accumulate(operation);
 }
 
-/* Carries out an operation and makes its request. */
 static int start(struct operation *operation, const struct window *window, MPI_Request *request)
 {
 	int rc;
@@ -493,7 +485,7 @@ TAKEN(Rget_accumulate_c);
 
 /* ---- operations of one element ---- */
 
-/* Returns NULL if the datatype has not been used so far, or the rank is wrong. */
+/* Returns NULL if the datatype has not been used, or the rank is wrong. */
 static inline const struct datatype *plain_element(const struct window *window, MPI_Datatype type, int rank)
 {
 	const struct datatype *known = datatype_known(type);
@@ -501,7 +493,6 @@ static inline const struct datatype *plain_element(const struct window *window, 
 	return known && rank >= 0 && rank < window->rank_count ? known : NULL;
 }
 
-/* The operation of a call that names one element on all sides. */
 static struct operation element_operation(const struct window *window, struct side origin, void *result_addr,
                                           int target_rank, MPI_Aint target_disp)
 {
@@ -516,7 +507,6 @@ static int refuse_element(const struct window *window, const char *call)
 	                       "the datatype is no predefined one of those that the call takes");
 }
 
-/* The general path of MPI_Fetch_and_op. */
 static int fetch_and_op(const struct operation *operation)
 {
 	const struct window *window = operation->window;
@@ -561,7 +551,6 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
 }
 TAKEN(Fetch_and_op);
 
-/* The general path of MPI_Compare_and_swap. */
 static int compare_and_swap(const struct operation *operation, const void *compare_addr)
 {
 	const struct window *window = operation->window;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* parts.c - parts of a window's memory: attached to a dynamic one, or of a shared one. */
+/* parts.c - memory attached to a dynamic window, or of a shared one */
 #include "mpi/job/real_mpi.h"
 #include "mpi/win/error.h"
 #include "mpi/win/window.h"
@@ -24,7 +24,7 @@ int MPI_Win_detach(MPI_Win win, const void *base)
 }
 TAKEN(Win_detach);
 
-/* Returns the rank to report for MPI_PROC_NULL: the first that has memory. */
+/* Returns the first rank that has memory, for MPI_PROC_NULL. */
 static int first_with_memory(struct window *window)
 {
 	size_t bytes = 0, unit;

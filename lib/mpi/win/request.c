@@ -14,13 +14,13 @@
 struct request {
 	oriel_request oriel;
 	MPI_Request handle;
-	int code;      /* the error code that the request ends with */
+	int code;      /* the request's error code */
 	bool given_up; /* the program has freed it; guarded by the lock */
 	struct request *next;
 };
 
 static struct request *outstanding; /* guarded by the lock */
-static size_t outstanding_count;    /* changed under the lock; the requests' threads load it without */
+static size_t outstanding_count;    /* changed under the lock, loaded without */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int none_outstanding(void)
@@ -34,7 +34,7 @@ static void count(size_t change)
 	                 __ATOMIC_RELEASE); /* pairs with none_outstanding */
 }
 
-/* Sets the status of a generalized request, as the MPI asks for it. */
+/* Sets the status of a generalized request. */
 static int query(void *state, MPI_Status *status)
 {
 	const struct request *request = state;
@@ -80,7 +80,7 @@ static int over(struct request *request)
 	return rc || flag;
 }
 
-/* Makes a complete request with an empty status: a send to MPI_PROC_NULL, the cheapest there is. */
+/* Makes a complete request with an empty status: a send to MPI_PROC_NULL. */
 static int make_complete(const struct window *window, MPI_Request *handle)
 {
 	if (PMPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, handle))
@@ -126,8 +126,8 @@ void request_tell_active(void)
 }
 
 /*
- * Completes the MPI's request, which another thread may free from then on. One that the program has
- * freed already is freed here.
+ * Completes the MPI's request, which another thread may then free, or frees it if the program has
+ * done so.
  */
 static void complete(struct request *request)
 {
@@ -227,8 +227,7 @@ TAKEN(Request_get_status_some);
 #endif
 
 /*
- * Returns whether the request is outstanding, and marks it as freed. MPICH would forget it at once,
- * and not know it when it completes.
+ * Returns whether the request is outstanding, and marks it as freed. MPICH would forget it at once.
  */
 static bool give_up(MPI_Request handle)
 {
@@ -245,7 +244,7 @@ static bool give_up(MPI_Request handle)
 
 int MPI_Request_free(MPI_Request *request)
 {
-	requests_look(); /* or requests of a program that never tests would accumulate */
+	requests_look(); /* a program may never test */
 	if (none_outstanding() || !give_up(*request))
 		return real_mpi.Request_free(request);
 	*request = MPI_REQUEST_NULL;
@@ -254,8 +253,8 @@ int MPI_Request_free(MPI_Request *request)
 TAKEN(Request_free);
 
 /*
- * Calls that wait: they loop while any thread has an outstanding request. Then the MPI waits:
- * unlike its tests, its waits can report an error while others are pending.
+ * Calls that wait: they loop while any request is outstanding. Then the MPI waits: its waits can
+ * report an error while others are pending.
  */
 static bool look_again(void)
 {

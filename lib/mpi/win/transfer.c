@@ -23,7 +23,7 @@ struct pieces {
 	struct oriel_target_piece targets[PIECES_MAX];
 };
 
-/* The distance from one piece to the next, on each side. */
+/* From one piece to the next, on each side. */
 struct steps {
 	ptrdiff_t origin, result, target;
 };
@@ -100,8 +100,8 @@ static void take(struct oriel_origin_piece to[], struct walk *walk, size_t bytes
 }
 
 /*
- * Returns whether the target begins before the window, or beyond any: out of range, whatever the
- * datatype adds. Addresses in dynamic windows may wrap.
+ * Returns whether the target begins before the window, or beyond any. Addresses in dynamic windows
+ * may wrap.
  */
 static bool is_outside(const struct pieces *pieces)
 {
@@ -157,7 +157,7 @@ static int issue(const struct pieces *pieces)
 	}
 }
 
-/* An empty operation is issued too: Oriel checks whether it is legal. */
+/* Issues an empty operation, too: Oriel checks it. */
 static int run(struct pieces *pieces, size_t left_bytes)
 {
 	int rc;

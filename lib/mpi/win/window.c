@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* window.c - making and freeing windows; see window.h. */
+/* window.c - making and freeing windows; see window.h */
 #include "mpi/win/window.h"
 
 #include <stdbool.h>
@@ -17,12 +17,11 @@
 /* The MPI carries out the call. No code of MPI's is negative. */
 #define PASS_ON (-1)
 
-#define DESCRIPTORS_EACH 8 /* of softverbs and its connection manager, for a peer */
+#define DESCRIPTORS_EACH 8 /* of softverbs, for a peer */
 
 struct table windows = TABLE_INITIAL;
 _Thread_local struct table_last window_last;
 
-/* The arguments of a call that makes a window. */
 struct making {
 	void *base;
 	MPI_Aint size_bytes;
@@ -30,7 +29,7 @@ struct making {
 	MPI_Info info;
 	MPI_Comm comm;
 	int flavor;
-	struct hints hints; /* those of info, then those that the members agree on */
+	struct hints hints; /* of info, then those that the members agree on */
 };
 
 static int refuse(const struct making *making, int class, const char *why)
@@ -61,10 +60,7 @@ static void release(struct window *window)
 	free(window);
 }
 
-/*
- * Stores the members' units. The array exists beforehand, since from here on no member may fail
- * alone.
- */
+/* Stores the members' units. The array exists: from here on no member may fail alone. */
 static void keep_units(struct window *window, const struct making *making, bool same)
 {
 	MPI_Aint mine = making->unit;
@@ -85,8 +81,8 @@ static void drop_hints(struct making *making)
 }
 
 /*
- * Returns 0 if all members have memory and a handle. One reduction compares handles,
- * units and hints; if the units differ, a second reduction follows.
+ * Returns 0 if all members have memory and a handle. One reduction compares handles, units and
+ * hints; if the units differ, a second follows.
  */
 static int agree_before(struct window *window, struct making *making)
 {
@@ -100,20 +96,19 @@ static int agree_before(struct window *window, struct making *making)
 		keep_units(window, making, all[0] == -all[1]);
 		return 0;
 	}
-	members_forget(making->comm); /* the member that failed has none */
+	members_forget(making->comm); /* the failed member has none */
 	return -1;
 }
 
 /*
- * Returns whether the making itself can be the agreement: each member has a group for the
- * communicator, so it can take part with the hint "refuse", and a dynamic window has no units.
+ * Returns whether making the window is the agreement: all members have a group, so a failed one can
+ * take part with the hint "refuse", and a dynamic window has no units.
  */
 static bool agrees_by_making(const struct making *making)
 {
 	return making->flavor == MPI_WIN_FLAVOR_DYNAMIC && members_known(making->comm);
 }
 
-/* Agrees by the making (agrees_by_making): a member without memory takes part with "refuse". */
 static int agree_by_making(struct window *window, const struct making *making)
 {
 	const struct oriel_hint hints[] = { { "refuse", "true" }, { NULL, NULL } };
@@ -127,9 +122,7 @@ static int agree_by_making(struct window *window, const struct making *making)
 	return -1;
 }
 
-/*
- * Returns 0 if all members have what they need, or if the making will report those that have not.
- */
+/* Returns 0 if all members have what they need, or the making will report the others. */
 static int agree(struct window *window, struct making *making, bool by_making)
 {
 	int rc = by_making ? agree_by_making(window, making) : agree_before(window, making);
@@ -174,10 +167,7 @@ static int make_unknown(struct window *window, MPI_Win *handle, bool had_attribu
 	return proxy_win_give(handle, had_attributes);
 }
 
-/*
- * Returns whether the part begins at MPI_BOTTOM, as if all addresses were memory. Oriel's windows
- * have a size; Open MPI does what it can.
- */
+/* Returns whether the part begins at MPI_BOTTOM, with all addresses as memory. */
 static bool begins_nowhere(const struct making *making)
 {
 	if (making->flavor != MPI_WIN_FLAVOR_CREATE || making->base != MPI_BOTTOM || making->size_bytes <= 0)
@@ -196,10 +186,7 @@ static bool is_too_many(const struct making *making)
 	return true;
 }
 
-/*
- * Returns whether the descriptors do not suffice for first contact with each member on this
- * machine, of which each takes up to DESCRIPTORS_EACH. A member elsewhere takes none.
- */
+/* Returns whether descriptors are too few for first contact with each member on this machine. */
 static bool cannot_contact_all(const struct making *making)
 {
 	struct oriel_usage usage = { .struct_bytes = sizeof(usage) };
@@ -215,7 +202,7 @@ static bool cannot_contact_all(const struct making *making)
 	return true;
 }
 
-/* Does all that may fail on this rank alone, before the members agree. Returns NULL if it fails. */
+/* Does all that may fail on this rank alone, before the members agree. Returns NULL on failure. */
 static struct window *prepare(const struct making *making)
 {
 	oriel_group *group = members_of_comm(making->comm); /* collective the first time */
@@ -255,8 +242,8 @@ static int open_by_flavor(struct window *window, const struct making *making)
 }
 
 /*
- * All members see this failure, so all may fall back on the MPI. It may have a way where Oriel has
- * none (ORIEL_ERR_ROUTE, ORIEL_ERR_SHARED).
+ * All members see this failure, so all may fall back on the MPI, which may have a way
+ * (ORIEL_ERR_ROUTE, ORIEL_ERR_SHARED).
  */
 static int not_opened(const struct making *making, int rc)
 {
@@ -293,9 +280,7 @@ static void discard(struct window *window)
 	release(window);
 }
 
-/*
- * A dynamic window has no hints that need agreement: its members may skip that (agrees_by_making).
- */
+/* A dynamic window's hints need no agreement (agrees_by_making). */
 static void read_hints(struct making *making)
 {
 	hints_read(making->info, &making->hints);
@@ -321,7 +306,7 @@ static int make_suited(struct making *making, MPI_Win *handle, struct window **m
 	return rc;
 }
 
-/* Oriel's job consists of the ranks of MPI_COMM_WORLD, which needs MPI_Init. */
+/* Oriel's job needs MPI_Init. */
 static bool has_job(void)
 {
 	if (!job.begun)
@@ -344,7 +329,7 @@ static int make(struct making *making, MPI_Win *handle, struct window **made)
 	return PASS_ON;
 }
 
-/* For MPI_Win_allocate and MPI_Win_allocate_shared. *(void **)base becomes the memory. */
+/* *(void **)base becomes the memory. */
 static int allocate(struct making *making, void *base, MPI_Win *win)
 {
 	struct window *made;
@@ -401,10 +386,7 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 }
 TAKEN(Win_create_dynamic);
 
-/*
- * Calls delete callbacks while the window is whole, since they may use it, and not if its free will
- * be refused.
- */
+/* Calls delete callbacks, which may use the window, unless its free will be refused. */
 static int delete_attributes(struct window *window)
 {
 	struct oriel_win_info told = { .struct_bytes = sizeof(told) };
@@ -435,16 +417,15 @@ int MPI_Win_free(MPI_Win *win)
 	int rc, code;
 
 	if (!window) {
-		proxy_wins_release(); /* the MPI must not take a freed window's kept proxy for a window */
+		proxy_wins_release(); /* the MPI must not take a kept proxy for a window */
 		return real_mpi.Win_free(win);
 	}
 	rc = delete_attributes(window);
 	if (rc)
 		return rc;
 	/*
-	 * With its epochs closed, each request of the window is complete or has failed: a test can be
-	 * repeated only inside one. With epochs open and a member lost, the next requests_look ends the
-	 * rest with MPI_ERR_WIN.
+	 * With its epochs closed, each request of the window is complete or has failed. With epochs
+	 * open and a member lost, the next requests_look ends the rest with MPI_ERR_WIN.
 	 */
 	requests_look();
 	rc = oriel_win_free(&window->win);

@@ -9,9 +9,8 @@
  * Fortran handles. The layer answers whatever concerns other ranks. A handle that is not in the
  * table belongs to a window of the MPI's.
  *
- * Oriel's windows have displacement unit 1 here, since offsets in datatypes need not be multiples
- * of the program's unit. One reduction at creation compares the members' units; they are kept by
- * rank only if they differ.
+ * Oriel's windows have displacement unit 1 here: offsets in datatypes need not be multiples of the
+ * program's unit. The members' units are kept by rank only if they differ.
  */
 #ifndef ORIEL_MPI_WINDOW_H
 #define ORIEL_MPI_WINDOW_H
@@ -25,14 +24,11 @@
 #include "mpi/win/keyvals.h"
 #include "oriel.h"
 
-/*
- * The group of the latest epoch, as Oriel's: most programs repeat it. Used by one thread, which
- * opens such epochs.
- */
+/* The group of the latest epoch, as Oriel's, for the next one. One thread opens such epochs. */
 struct last_group {
 	MPI_Group group;
-	oriel_group *members; /* NULL: none */
-	uint64_t freed;       /* groups_freed at that time: a freed handle may become another group's */
+	oriel_group *members; /* or NULL */
+	uint64_t freed;       /* groups_freed then: a freed handle may become another's */
 };
 
 #define HINTS_TOLD 3
@@ -43,7 +39,7 @@ struct window {
 	MPI_Group group;
 	oriel_group *members; /* borrowed from Oriel's window */
 	int rank_count;
-	MPI_Aint unit;   /* of all members; 0: see units */
+	MPI_Aint unit;   /* 0: see units */
 	MPI_Aint *units; /* by rank, or NULL */
 	void *base;
 	MPI_Aint size_bytes;
@@ -52,9 +48,9 @@ struct window {
 	int model;
 	struct last_group posted;
 	struct last_group started;
-	struct keyvals keyvals; /* attributes that the program has set */
+	struct keyvals keyvals; /* the program's attributes */
 	bool active;            /* see window_is_active */
-	bool told[HINTS_TOLD];  /* hints that the layer only reports: see hints.c */
+	bool told[HINTS_TOLD];  /* hints that the layer only reports (hints.c) */
 };
 
 extern struct table windows __attribute__((visibility("hidden")));
@@ -66,10 +62,7 @@ static inline struct window *window_of(MPI_Win handle)
 	return table_find_again(&windows, &window_last, TABLE_KEY(handle));
 }
 
-/*
- * Returns whether the latest epoch is one of fence or start; used for messages, so it orders
- * nothing.
- */
+/* Returns whether the latest epoch is a fence's or start's, for messages. */
 static inline bool window_is_active(const struct window *window)
 {
 	return __atomic_load_n(&window->active, __ATOMIC_RELAXED);
@@ -86,8 +79,8 @@ static inline MPI_Aint window_unit(const struct window *window, int rank)
 }
 
 /*
- * Returns a displacement in bytes. Negative and overflowing ones exceed PTRDIFF_MAX, which no
- * window reaches: Oriel refuses them.
+ * Returns a displacement in bytes. Oriel refuses PTRDIFF_MAX and more, which negative and
+ * overflowing ones become.
  */
 static inline size_t window_bytes(MPI_Aint disp, MPI_Aint unit)
 {
@@ -101,19 +94,17 @@ static inline size_t window_offset(const struct window *window, int rank, MPI_Ai
 	return window_bytes(disp, window_unit(window, rank));
 }
 
-/* attribute.c: the predefined attributes of a window, which the layer answers */
+/* attribute.c: the predefined attributes, which the layer answers */
 
-/* Sets the attribute's value as a number, as Fortran has it; false: it is not predefined. */
+/* Sets the attribute's value as Fortran's number; false: it is not predefined. */
 bool attribute_number(const struct window *window, int keyval, MPI_Aint *number);
 
 /*
  * hints.c: an MPI_Info as Oriel's hints: the keys that Oriel knows, with usable values
  *
- * Unusable values are left out, as MPI demands; Oriel's own call would refuse them. So are two
- * hints that members give differently: they must agree, or Oriel makes no window.
- *
- * Some hints are not passed to Oriel, which would turn them into errors of calls that MPICH carries
- * out. The layer only reports them as the program has set them last.
+ * Unusable values are left out, as MPI demands. So are two hints on which members must agree, if
+ * they differ. Some hints Oriel would turn into errors of calls that MPICH carries out. The layer
+ * only reports them as the program has set them last.
  */
 
 #define HINTS_MAX 5
@@ -126,10 +117,10 @@ struct hints {
 
 void hints_read(MPI_Info info, struct hints *hints);
 
-/* Stores the info's values of the hints that are only reported. */
+/* Stores the values of the hints that are only reported. */
 void hints_keep_told(MPI_Info info, bool told[HINTS_TOLD]);
 
-/* Returns the hints on which members must agree, as one number; hints_drop_agreed drops them. */
+/* Returns the hints on which members must agree, as a number; hints_drop_agreed drops them. */
 long hints_agreed(const struct hints *hints);
 void hints_drop_agreed(struct hints *hints);
 
