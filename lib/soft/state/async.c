@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Asynchronous events: a list per context; async_fd counts its entries like a semaphore. */
+/* Asynchronous events: a list per context, whose entries async_fd counts. */
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,9 +17,6 @@ void soft_async_raise(struct ibv_context *base, const struct ibv_async_event *ev
 	struct soft_context *context = soft_context(base);
 	struct soft_event *item = calloc(1, sizeof(*item));
 
-	/*
-	 * Without memory the event is lost. Ending the program would be worse.
-	 */
 	if (!item)
 		return;
 	item->event = *event;
@@ -96,16 +93,14 @@ SOFT_EXPORT void ibv_ack_async_event(struct ibv_async_event *event)
 		acknowledge(&event->element.srq->mutex, &event->element.srq->cond, &event->element.srq->events_completed);
 		break;
 	default:
-		/* Events of the device or its port belong to no object that can be destroyed. */
+		/* Events of the device or its port belong to no object. */
 		break;
 	}
 }
 
 static bool concerns(const struct soft_event *item, const void *element)
 {
-	/*
-	 * All pointers of the union are at the same offset, and a port number equals no pointer.
-	 */
+	/* The union's pointers share an offset, and a port number equals no pointer. */
 	return (const void *)item->event.element.qp == element;
 }
 

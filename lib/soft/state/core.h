@@ -4,17 +4,15 @@
  *
  * DESIGN NOTES
  *
- * There is one `struct soft_core` per process, made when the first device is opened (start.c) and
- * kept until the process ends: the segment and bell that peers map (shm.h), the pipes, and the
- * tables of queue pairs and keys. Contexts (ibv_open_device) are thin.
+ * A process has one `struct soft_core`, from the opening of the first device (start.c) to its end:
+ * the segment and bell that peers map (shm.h), the pipes, and the tables of queue pairs and keys.
+ * Contexts (ibv_open_device) are thin.
  *
  * There are two ways to carry out an operation:
- *   direct    RDMA write, read and atomics on memory of the peer that this process can map or that
- *             process_vm_writev reaches: the posting thread, immediately (direct.c).
- *   by ring   sends, immediates, atomics on private memory, and all operations on memory that the
- *             process cannot access: a request goes into the pipe, one of the peer's threads (in
- *             ibv_poll_cq) or its engine carries it out (responder.c), and a response comes back
- *             (answer.c).
+ *   direct    RDMA writes, reads and atomics on memory of the peer that this process can map or
+ *             reach with process_vm_writev: the posting thread, immediately (direct.c).
+ *   by ring   all others: a request goes into the pipe, a thread of the peer in ibv_poll_cq or its
+ *             engine carries it out (responder.c), and a response comes back (answer.c).
  * A queue pair's requests are carried out in order: a direct operation waits until all requests
  * before it are answered.
  *
@@ -26,6 +24,9 @@
  *   cq->lock
  *   channel->lock, context's event lock, core->timer_lock: leaves
  * core->table_lock (creation and destruction of objects) is held only outside all of them.
+ *
+ * A static function of type int returns 0 or an errno value, or a descriptor, unless its comment
+ * says otherwise.
  */
 #ifndef SOFT_CORE_H
 #define SOFT_CORE_H
@@ -48,40 +49,39 @@ struct soft_out;
 struct soft_qp;
 
 struct soft_core {
-	struct shm_segment *seg;              /* own; peers read it */
-	struct shm_bell *bell;                /* own; peers ring it */
-	int seg_fd, bell_fd;                  /* for peers to map */
-	int slot_sock[SHM_SLOTS];             /* sockets by which peers connect */
-	int wakeup_fd;                        /* eventfd on which the engine sleeps */
-	bool no_membarrier;                   /* constant */
-	struct soft_lock progress;            /* the thread that drains the pipes */
-	_Atomic uint32_t looks;               /* empty polls, as a hint; written under progress */
-	_Atomic uint64_t served;              /* peers' requests and pieces; written under progress */
-	_Atomic uint64_t heard;               /* the last ring that was read; written under progress */
+	struct shm_segment *seg;  /* own; peers read it */
+	struct shm_bell *bell;    /* own; peers ring it */
+	int seg_fd, bell_fd;      /* for peers to map */
+	int slot_sock[SHM_SLOTS]; /* peers connect to them */
+	int wakeup_fd;            /* eventfd on which the engine sleeps */
+	bool no_membarrier;
+	struct soft_lock progress;            /* held by the thread that drains the pipes */
+	_Atomic uint32_t looks;               /* empty polls, a hint; under progress */
+	_Atomic uint64_t served;              /* peers' requests and pieces; under progress */
+	_Atomic uint64_t heard;               /* last ring that was read; under progress */
 	struct soft_out *out[SOFT_MAX_PIPES]; /* under progress */
 	uint32_t nout;
 	struct soft_in *in[SOFT_MAX_PIPES]; /* under progress */
 	uint32_t nin;
-	pthread_mutex_t table_lock;          /* creation and destruction of objects */
+	pthread_mutex_t table_lock;
 	struct soft_qp *_Atomic qp[SHM_QPS]; /* set under table_lock, cleared under progress too */
 	_Atomic uint32_t qp_top;             /* indices below it have been used */
 	uint32_t qp_hint;                    /* where find_index begins; under table_lock */
-	uint32_t mr_top, mr_free_count;      /* places never used; places to reuse; under table_lock */
+	uint32_t mr_top, mr_free_count;      /* first unused place, reusable places; under table_lock */
 	uint32_t *mr_free;
 	uint32_t mr_serial;              /* under table_lock */
-	struct soft_mw *window[SHM_MRS]; /* by place, for look-ups by key */
+	struct soft_mw *window[SHM_MRS]; /* by place */
 	_Atomic uint32_t pd_serial, object_serial;
 	struct soft_lock timer_lock;
 	struct soft_list timers; /* soft_qp.timer */
 };
 
-/* NULL until the first device is opened. A caller with an object of the device need not check. */
+/* NULL until the first device is opened. A caller with an object need not check. */
 extern struct soft_core *soft_core SOFT_HIDDEN;
 
-/* An open device. */
 struct soft_context {
-	struct verbs_context vctx; /* its last field is the ibv_context that callers hold */
-	struct soft_core *core;    /* that its objects are in: in a child not always soft_core */
+	struct verbs_context vctx; /* ends with the ibv_context that callers hold */
+	struct soft_core *core;    /* of its objects; in a child not always soft_core */
 	pthread_mutex_t event_lock;
 	struct soft_list events; /* soft_event.list, not yet fetched */
 };
@@ -91,7 +91,7 @@ static inline struct soft_context *soft_context(struct ibv_context *context)
 	return soft_container(context, struct soft_context, vctx.context);
 }
 
-/* Asynchronous events, which the program fetches: async.c. */
+/* Asynchronous events: async.c. */
 struct soft_event {
 	struct soft_list list; /* in context->events */
 	struct ibv_async_event event;
@@ -99,13 +99,13 @@ struct soft_event {
 
 /*
  * Queues an event and counts it in *raised, under the context's event lock. Without memory the
- * event is lost and not counted.
+ * event is lost.
  */
 void soft_async_raise(struct ibv_context *context, const struct ibv_async_event *event, uint32_t *raised);
 void soft_async_qp(struct soft_qp *qp, enum ibv_event_type type);
 /*
- * Drops unfetched events of an object. Returns how many acknowledgements its other events take,
- * which soft_async_await waits for.
+ * Drops unfetched events of an object. Returns how many of its others take acknowledgements, for
+ * soft_async_await.
  */
 uint32_t soft_async_forget(struct ibv_context *context, const void *element, uint32_t *raised);
 void soft_async_await(pthread_mutex_t *mutex, pthread_cond_t *cond, const uint32_t *completed, uint32_t expected);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The event loop: callbacks for readable descriptors, and wakeups of the waiting thread. engine.c
- * runs it; librdmacm's sockets are watched here, too.
+ * The event loop: callbacks for readable descriptors, also librdmacm's sockets. engine.c runs it.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -24,13 +23,13 @@
 
 enum {
 	MS_NS = 1000000,
-	ROUND_MAX_NS = 1000000000, /* longest wait with the clock of epoll_wait */
+	ROUND_MAX_NS = 1000000000,
 };
 
 struct watch {
 	soft_engine_fn *fn;
 	void *arg;
-	uint32_t generation; /* distinguishes a reused descriptor from that of an old event */
+	uint32_t generation; /* distinguishes reuses of the descriptor */
 	bool running;
 	pthread_t runner; /* while running */
 };
@@ -38,12 +37,12 @@ struct watch {
 static struct {
 	int epoll_fd;
 	pthread_mutex_t lock;
-	pthread_cond_t idle; /* a callback returned */
+	pthread_cond_t idle;
 	struct watch *watch; /* by descriptor */
 	int nwatch;
 } loop = { .lock = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER, .epoll_fd = -1 };
 
-/* Grows the table so that it holds fd; loop.lock is held. */
+/* Under loop.lock. */
 static int watch_reserve(int fd)
 {
 	int n = loop.nwatch ? loop.nwatch : 64;
@@ -99,10 +98,7 @@ SOFT_EXPORT void softverbs_unwatch(int fd)
 		epoll_ctl(loop.epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 		loop.watch[fd].fn = NULL;
 	}
-	/*
-	 * Also if the callback has unwatched itself: it may still use memory that the caller is about
-	 * to free.
-	 */
+	/* Also if the callback has unwatched itself: it may still use what the caller frees. */
 	while (fd < loop.nwatch && loop.watch[fd].running && !pthread_equal(pthread_self(), loop.watch[fd].runner))
 		pthread_cond_wait(&loop.idle, &loop.lock);
 	pthread_mutex_unlock(&loop.lock);
@@ -159,7 +155,7 @@ static int wait_event(struct epoll_event *event, uint64_t now, uint64_t until)
 		n = (int)syscall(SYS_epoll_pwait2, loop.epoll_fd, event, 1, &ts, NULL, (size_t)0);
 		if (n >= 0 || (errno != ENOSYS && errno != EPERM))
 			return n;
-		/* Linux before 5.11, emulations of Linux, and filters that do not know the call. */
+		/* Older kernels, emulations of Linux, and filters. */
 		only_ms = true;
 	}
 	if (ns > ROUND_MAX_NS)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The queue pair state machine: which change is allowed, with which attributes. From the InfiniBand
- * specification, volume 1, table "QP State Transition Properties", as the
- * man page of ibv_modify_qp has it.
+ * The queue pair state machine: InfiniBand specification, volume 1, table "QP State Transition
+ * Properties", as in ibv_modify_qp(3).
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -101,7 +100,7 @@ void soft_qp_publish(struct soft_qp *qp)
 	unsigned int access = qp->attr.qp_access_flags;
 	uint32_t gate = 0;
 
-	/* Without a pipe no thread could wait until the peer is idle: the gate stays closed. */
+	/* Without a pipe no thread could wait until the peer is idle. */
 	if (qp->peer && !qp->unheard && soft_qp_connected(state)) {
 		gate = SHM_GATE_OPEN | (qp->attr.dest_qp_num & SHM_GATE_QPN);
 		gate |= access & IBV_ACCESS_REMOTE_WRITE ? SHM_GATE_WRITE : 0;
