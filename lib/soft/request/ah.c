@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Address handles: the destination of a datagram. The number of the queue pair is enough to find
- * it; addresses only travel along, so that the receiver can answer.
+ * Address handles: the destination of a datagram. The queue pair's number finds it; addresses
+ * travel along so that the receiver can answer.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,7 +27,7 @@ enum {
 	CLASS_MASK = 0xff,
 };
 
-/* Returns 0, or EINVAL: this port has no such address. */
+/* Returns 0, or EINVAL if this port has no such address. */
 static int own_gid(uint8_t index, uint8_t *raw)
 {
 	union ibv_gid gids[SOFT_MAX_GIDS];
@@ -38,7 +38,6 @@ static int own_gid(uint8_t index, uint8_t *raw)
 	return 0;
 }
 
-/* Returns 0 or an errno value. */
 static int fill(struct soft_ah *ah, const struct ibv_ah_attr *attr)
 {
 	const struct ibv_global_route *grh = &attr->grh;
@@ -84,9 +83,7 @@ SOFT_EXPORT int ibv_destroy_ah(struct ibv_ah *base)
 	return 0;
 }
 
-/* ---- address handles from received datagrams ---- */
-
-/* Returns the index of our address that it went to; -1: none. */
+/* Returns our address's index, or -1. */
 static int index_of(const union ibv_gid *gid)
 {
 	union ibv_gid gids[SOFT_MAX_GIDS];
@@ -98,7 +95,6 @@ static int index_of(const union ibv_gid *gid)
 	return -1;
 }
 
-/* Fills the route back. Returns 0 or an errno value. */
 static int turn_round(const struct ibv_grh *grh, struct ibv_global_route *back)
 {
 	uint32_t first = ntohl(grh->version_tclass_flow);

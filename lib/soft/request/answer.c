@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Takes the peer's responses to this process's requests. Under core->progress.
- *
- * The peer can write their memory, so each is copied before it is read. Only the peer knows whether
- * a request is complete, so that is trusted, but only for a request that is in flight, and for no
- * more requests than await an answer. Any other response fails the queue pair. Between two answers,
- * an empty pipe means tail == exec.
+ * Takes the peer's responses to this process's requests. Under core->progress. The peer can write
+ * their memory, so each is copied before it is read. It is trusted to say whether a request is
+ * complete, but only of requests that are in flight and await an answer. Any other response fails
+ * the queue pair. Between two answers, an empty pipe means tail == exec.
  */
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -24,7 +22,7 @@
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
 
-/* Copies a response's data to its place. Returns false if the local memory is gone. */
+/* Returns false if the local memory is gone. */
 static bool place(struct soft_qp *qp, const struct soft_wqe *wqe, const struct shm_resp *resp, const uint8_t *chunk)
 {
 	struct iovec iov[SOFT_MAX_SGE];
@@ -40,7 +38,7 @@ static bool place(struct soft_qp *qp, const struct soft_wqe *wqe, const struct s
 	return true;
 }
 
-/* Records the time of a write, which ends when the peer has placed the data. */
+/* Reports the time of a write, which ends when the peer has placed the data. */
 static void time_taken(struct soft_qp *qp, const struct soft_wqe *wqe, const struct shm_resp *resp)
 {
 	if (resp->status == SHM_ACK)
@@ -49,7 +47,7 @@ static void time_taken(struct soft_qp *qp, const struct soft_wqe *wqe, const str
 	qp->timed_since = 0;
 }
 
-/* After an invalid answer: fails the first request, if there is one, and the queue pair. */
+/* Fails the first request, if there is one, and the queue pair. */
 static void broken(struct soft_qp *qp)
 {
 	if (qp->sq_tail != qp->sq_head) {
@@ -60,10 +58,7 @@ static void broken(struct soft_qp *qp)
 	soft_async_qp(qp, IBV_EVENT_QP_FATAL);
 }
 
-/*
- * Returns whether this request, or a part of it, is in the pipe. A refused one is not, though later
- * ones may be.
- */
+/* Returns whether this request, or a part of it, is in the pipe; a refused one is not. */
 static bool under_way(const struct soft_qp *qp, uint32_t wqe)
 {
 	return wqe - qp->sq_tail < qp->sq_exec - qp->sq_tail + (qp->part_done > 0);
@@ -91,8 +86,7 @@ static void acknowledged(struct soft_qp *qp, const struct shm_resp *resp, const 
 }
 
 /*
- * Returns whether the first `count` requests may have been coalesced; with `refused`, one more
- * follows them.
+ * Returns whether the first `count` requests, and one more if `refused`, may have been coalesced.
  */
 static bool are_pieces(const struct soft_qp *qp, uint32_t count, bool refused)
 {
@@ -112,7 +106,7 @@ static bool take_pieces(struct soft_qp *qp, const struct shm_resp *resp)
 {
 	bool refused = resp->status != SHM_ACK;
 
-	/* Refused as a whole, perhaps after an earlier refusal: then this is not the tail. */
+	/* Refused as a whole; after an earlier refusal this is not the tail. */
 	if (refused && resp->length == 0)
 		return true;
 	if (resp->wqe != qp->sq_tail || resp->length > SHM_CHUNK || !are_pieces(qp, resp->length, refused)) {
@@ -124,7 +118,7 @@ static bool take_pieces(struct soft_qp *qp, const struct shm_resp *resp)
 	return refused && soft_qp_state(qp) != IBV_QPS_ERR;
 }
 
-/* The peer has refused a synchronous request and has failed: it answers no later request. */
+/* A peer that refuses a synchronous request has failed: it answers no later request. */
 static void note_refusal(struct soft_sync_req *sync, uint32_t status)
 {
 	if (status == SHM_NAK_INV_REQ || status == SHM_NAK_ACCESS || status == SHM_NAK_OP)
@@ -132,8 +126,8 @@ static void note_refusal(struct soft_sync_req *sync, uint32_t status)
 }
 
 /*
- * Takes the answer to a synchronous request. Its caller waits for it outside of the queue (move.c),
- * or has given up. The request that the caller posts after a refusal gets the error.
+ * Takes the answer to a synchronous request, unless its caller (move.c) has given up. The caller's
+ * next request gets the error.
  */
 static void take_sync(struct soft_qp *qp, const struct shm_resp *resp, const uint8_t *chunk)
 {
@@ -161,7 +155,6 @@ static void take_sync(struct soft_qp *qp, const struct shm_resp *resp, const uin
 		soft_sync_count(sync);
 }
 
-/* Returns the reason of a refusal: an earlier refusal of a synchronous request, or the status. */
 static enum shm_status reason(const struct soft_qp *qp, const struct shm_resp *resp)
 {
 	return (enum shm_status)(resp->status == SHM_NOT_READY && qp->sync_req.refusal ? qp->sync_req.refusal
@@ -177,9 +170,8 @@ static void refused(struct soft_qp *qp, const struct shm_resp *resp)
 	case SHM_NOT_READY:
 	case SHM_DROPPED:
 		/*
-		 * Only the first refusal counts; later requests were refused for the same reason. A peer
-		 * that drops the first request was connected anew, and accepts a requester that starts
-		 * over.
+		 * Only the first refusal counts. A peer that drops the first request was connected anew,
+		 * and accepts a requester that starts over.
 		 */
 		if (qp->stall != SOFT_WAIT_DRAIN)
 			soft_refused_silence(qp);

@@ -4,10 +4,9 @@
  *
  * DESIGN NOTES
  *
- * A peer with a polling thread places a few bytes in its private memory sooner than a system call
- * would. The cost is then that of the ring: cache lines that move for a request and its answer. So
- * consecutive writes in the send queue share them, as a NIC's writes share a doorbell: mostly a put
- * and its flag.
+ * For a few bytes in a polling peer's private memory the ring is faster than a system call. It
+ * costs the cache lines of a request and its answer. Consecutive writes, mostly a put and its flag,
+ * share them, as a NIC's writes share a doorbell.
  *
  * The responder carries out the pieces in order and answers how many. If it refuses one, those
  * before it are complete, and the refusal is that one's, as if each had come alone.
@@ -27,7 +26,6 @@
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
 
-/* Returns the bytes of a piece in the ring: its head, and its data in whole words. */
 static uint32_t piece_bytes(uint64_t length)
 {
 	return (uint32_t)(sizeof(struct shm_piece) + (length + 7) / 8 * 8);
@@ -39,7 +37,7 @@ bool soft_may_coalesce(const struct soft_qp *qp, const struct soft_wqe *wqe)
 	       !soft_adversary.on && qp->part_done == 0;
 }
 
-/* Returns how many requests from exec on are coalesced; *bytes becomes their size in the ring. */
+/* Returns how many requests from exec on are coalesced; *bytes becomes their size. */
 static uint32_t measure(const struct soft_qp *qp, uint32_t *bytes)
 {
 	uint32_t n = 0;
@@ -56,9 +54,7 @@ static uint32_t measure(const struct soft_qp *qp, uint32_t *bytes)
 	return n;
 }
 
-/*
- * Writes one piece. Returns the place of the next one, or NULL if the local memory is not readable.
- */
+/* Returns the next piece's place, or NULL if the local memory is not readable. */
 static uint8_t *fill_piece(const struct soft_qp *qp, const struct soft_wqe *wqe, uint8_t *at)
 {
 	struct shm_piece piece = { .raddr = wqe->raddr, .rkey = wqe->rkey, .length = (uint32_t)wqe->length };
@@ -71,7 +67,7 @@ static uint8_t *fill_piece(const struct soft_qp *qp, const struct soft_wqe *wqe,
 	return at + piece_bytes(wqe->length);
 }
 
-/* Fills the request. Returns the number of its pieces. */
+/* Returns the number of filled pieces. */
 static uint32_t fill(const struct soft_qp *qp, uint32_t n, uint32_t bytes, struct shm_req *req, uint8_t *chunk)
 {
 	uint8_t *at = bytes <= SHM_INLINE ? req->data : chunk;
@@ -101,7 +97,7 @@ bool soft_coalesce_push(struct soft_qp *qp)
 	n = fill(qp, n, bytes, req, chunk);
 	if (n == 0) {
 		soft_pipe_cancel(qp);
-		/* It fails when all requests before it are complete. */
+		/* It fails in its turn. */
 		if (!qp->inflight)
 			soft_send_fail(qp, IBV_WC_LOC_PROT_ERR);
 		return false;

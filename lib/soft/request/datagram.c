@@ -5,31 +5,29 @@
  *
  * DESIGN NOTES
  *
- * A datagram is a request in the same pipe as a send of a connected queue pair, marked
- * SHM_REQ_DATAGRAM. It is complete as soon as it is in the pipe, or lost. The responder delivers or
- * drops it (datagram_in.c), and answers in both cases, because the ring counts answers. The answer
- * names no queue pair (SHM_NO_QP) and is ignored. So no datagram is in flight, and tail == exec.
+ * A datagram is a request marked SHM_REQ_DATAGRAM. It is complete as soon as it is in the pipe, or
+ * lost. The responder delivers or drops it (datagram_in.c), and answers in both cases, because the
+ * ring counts answers. The answer names no queue pair (SHM_NO_QP) and is ignored. So no datagram is
+ * in flight, and tail == exec.
  *
- * A queue pair has no peer. The posting thread looks up the pipe that leads to a request's number
- * (datagram_route.c), and stores it by slot (soft_routes.out). The functions here, which any thread
- * may call, use stored pipes only: a request whose number has no pipe by then is lost.
+ * A queue pair has no peer. The posting thread looks up the pipe to a request's number
+ * (datagram_route.c), and stores it by slot (soft_routes.out). The functions here use stored pipes
+ * only: a request whose number has none is lost.
  *
- * No datagram is lost without need, since many programs rely on a quiet network. If a pipe is full,
- * or its process has not answered yet, the queue waits, as for a connected peer, but at most
- * PATIENCE_NS:
+ * Programs rely on a network that loses little. If a pipe is full, or its process has not answered
+ * yet, the queue waits, but at most PATIENCE_NS:
  *
  *   SOFT_GO
  *   SOFT_WAIT_ROOM   in the list of a full pipe; the thread that takes answers resumes the queue
  *   SOFT_WAIT_PEER   for the answer of a process, or while a thread looks up a route (lookups)
  *   deaf             a pipe for which a queue has waited too long: while it is full, or not
- *                    answered, datagrams to it are lost immediately, so that a stopped process
- *                    delays a queue only once
+ *                    answered, datagrams to it are lost immediately
  *
- * When a pipe dies, queues that wait for it continue (peer_events.c), and datagrams to it are lost.
- * Queue pairs for datagrams outlive their peers, so they drop their references to the pipe then.
+ * When a pipe dies, queues that wait for it continue (peer_events.c), datagrams to it are lost, and
+ * queue pairs drop their references to it.
  *
- * All of soft_routes is written under qp->lock. `deaf` is a hint, read without order: a thread that
- * has waited sets it, and one that finds room clears it.
+ * All of soft_routes is written under qp->lock. `deaf` is a hint: a thread that has waited sets it,
+ * and one that finds room clears it.
  */
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -53,12 +51,11 @@
 
 enum {
 	PATIENCE_NS = 1000000000, /* limit of a wait for room, or for an answer */
-	DISORDER_WINDOW = 16,     /* requests among which the adversary chooses */
+	DISORDER_WINDOW = 16,
 };
 
 #define OWN_QKEY 0x80000000u /* in a work request's key: use the queue pair's own */
 
-/* A datagram, from a work request that is being posted or from the send queue. */
 struct datagram {
 	uint32_t opcode, flags, imm;
 	uint32_t qpn, qkey; /* of the receiver */
@@ -66,7 +63,7 @@ struct datagram {
 	uint64_t length; /* bytes, all ranges */
 	const struct shm_address *address;
 	struct shm_header header;
-	const struct iovec *iov; /* the sender's ranges, checked */
+	const struct iovec *iov; /* checked */
 };
 
 /* ---- into the pipe ---- */
@@ -138,9 +135,8 @@ static void stall(struct soft_qp *qp, struct soft_out *out, enum soft_stall why)
 }
 
 /*
- * Returns false if there is no room; with `wait` the queue then waits for it. If the pipe is deaf
- * the datagram is lost instead. out->tx ensures that the queue is in the list before the next
- * answer is taken.
+ * Returns false if there is no room; with `wait` the queue then waits, unless the pipe is deaf and
+ * the datagram lost. out->tx puts the queue into the list before the next answer is taken.
  */
 static bool push(struct soft_qp *qp, struct soft_out *out, const struct datagram *d, bool wait)
 {
@@ -173,7 +169,7 @@ void soft_datagram_address(struct soft_wqe *wqe, const struct ibv_ah *ah, uint32
 	wqe->qkey = qkey;
 }
 
-/* Returns the pipe to a number if it can be used without a wait, otherwise NULL. */
+/* Returns the pipe to a number, or NULL if it has to be awaited. */
 static struct soft_out *ready_route(const struct soft_qp *qp, uint32_t qpn)
 {
 	struct soft_out *out = soft_route_to(qp->routes, qpn);
@@ -192,7 +188,7 @@ static bool posted_ranges(const struct soft_qp *qp, const struct ibv_send_wr *wr
 	return length <= qp->attr.cap.max_inline_data;
 }
 
-/* Returns whether the request qualifies for the fast path. */
+/* Returns whether the request may take the fast path. */
 static bool may_be_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	return !soft_adversary.on && qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO &&
@@ -224,7 +220,7 @@ bool soft_datagram_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	return true;
 }
 
-/* Sends or loses the datagram of an element. Returns false if the queue must wait, or it fails. */
+/* Sends or loses an element's datagram. Returns false if the queue must wait, or it fails. */
 static bool try_send(struct soft_qp *qp, const struct soft_wqe *wqe, bool wait, bool *fails)
 {
 	struct soft_out *out = soft_route_to(qp->routes, wqe->rkey);
@@ -254,14 +250,13 @@ static bool try_send(struct soft_qp *qp, const struct soft_wqe *wqe, bool wait, 
 	return false;
 }
 
-/* The adversary sends later requests before the one at exec. */
 static void overtake(struct soft_qp *qp)
 {
 	for (uint32_t i = qp->sq_exec + 1; i != qp->sq_head && i - qp->sq_exec < DISORDER_WINDOW; i++) {
 		struct soft_wqe *wqe = soft_wqe(qp, i);
 		bool fails;
 
-		/* A request that fails, or must wait, does so in its turn. */
+		/* A request that fails, or must wait, keeps its turn. */
 		if (!wqe->placed && is_datagram(wqe->opcode) && soft_adversary_overtakes())
 			wqe->placed = try_send(qp, wqe, false, &fails);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Unreliable datagrams: both sides, and address handles. All under qp->lock. */
+/* Unreliable datagrams and address handles. All under qp->lock. */
 #ifndef SOFT_DATAGRAM_H
 #define SOFT_DATAGRAM_H
 
@@ -13,21 +13,21 @@
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
 
-/* The sender's side. See datagram.c. */
+/* The sender's side: datagram.c. */
 
 enum {
-	SOFT_DATAGRAM_BYTES = 4096, /* longest datagram: the port's MTU */
+	SOFT_DATAGRAM_BYTES = 4096, /* the port's MTU */
 };
 
-/* Routes of a queue pair for datagrams, which has no peer. Under qp->lock. */
+/* Routes of a queue pair for datagrams. */
 struct soft_routes {
-	struct soft_out *out[SHM_SLOT_NUMBERS]; /* by the slot of a number; a reference each, or NULL */
+	struct soft_out *out[SHM_SLOT_NUMBERS]; /* by slot; a reference each, or NULL */
 	uint32_t lookups;                       /* threads that look up routes (datagram_route.c) */
-	struct soft_out *stalled_on;            /* the pipe that the queue waits for, or NULL */
+	struct soft_out *stalled_on;            /* pipe that the queue waits for, or NULL */
 	uint64_t since_ns;                      /* beginning of that wait */
 };
 
-/* Returns the pipe to the owner of the number, or NULL: no owner, or not looked up yet. */
+/* Returns the pipe to the number's owner, or NULL: none, or not looked up yet. */
 static inline struct soft_out *soft_route_to(const struct soft_routes *routes, uint32_t qpn)
 {
 	struct soft_out *out = routes->out[qpn >> SHM_SLOT_BITS & (SHM_SLOT_NUMBERS - 1)];
@@ -35,7 +35,7 @@ static inline struct soft_out *soft_route_to(const struct soft_routes *routes, u
 	return out && !atomic_load_explicit(&out->dead, memory_order_relaxed) ? out : NULL;
 }
 
-/* Stores a work request's destination in an element of the queue. */
+/* Stores a work request's destination. */
 void soft_datagram_address(struct soft_wqe *wqe, const struct ibv_ah *ah, uint32_t qpn, uint32_t qkey);
 /* Sends without an element of the queue. Returns false if an element is needed. */
 bool soft_datagram_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr);
@@ -48,16 +48,16 @@ bool soft_datagram_step(struct soft_qp *qp, struct soft_wqe *wqe);
 bool soft_datagram_routed(struct soft_qp *qp);
 /* After a pipe's answer: */
 bool soft_datagram_answered(struct soft_qp *qp, const struct soft_out *out);
-/* After a pipe's death. Drops its routes; the caller has a reference of its own: */
+/* After a pipe's death; the caller has a reference. Drops its routes: */
 bool soft_datagram_died(struct soft_qp *qp, struct soft_out *out);
 /* When the queue pair's timer fires: */
 bool soft_datagram_late(struct soft_qp *qp);
-/* Removes the queue from the list of a pipe. */
+/* Removes the queue from a pipe's list. */
 void soft_datagram_calm(struct soft_qp *qp);
 /* In a forked child: drops the parent's routes. */
 void soft_datagram_forked(struct soft_qp *qp);
 
-/* Address handles: where a datagram goes to. See ah.c. */
+/* Address handles: ah.c. */
 struct soft_ah {
 	struct ibv_ah base;
 	struct shm_address address;
@@ -69,12 +69,9 @@ static inline const struct soft_ah *soft_ah(const struct ibv_ah *ah)
 	return (const struct soft_ah *)ah;
 }
 
-/* The receiver's side. See datagram_in.c. */
+/* The receiver's side: datagram_in.c. */
 
-/*
- * A request for a queue pair for datagrams, of a process that owns the number it comes from; a copy
- * of it, and where its data is. Delivered or dropped. Under qp->lock.
- */
+/* Delivers or drops a datagram; `req` is a copy. */
 void soft_datagram_take(struct soft_qp *qp, const struct shm_req *req, const uint8_t *data);
 
 #endif

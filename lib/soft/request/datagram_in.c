@@ -4,14 +4,12 @@
  *
  * DESIGN NOTES
  *
- * Drops are not reported: a datagram with another Q_Key, or to a queue pair that is not ready, has
- * no receive, or too small a one, which then waits for the next datagram. A receive of a shared
- * queue has been taken by then, and is completed with an error, as by rxe; the queue pair
- * continues. A receive whose memory is not registered is an error of this side: the queue pair
- * fails.
+ * Drops are not reported: of a datagram with another Q_Key, or to a queue pair that is not ready,
+ * has no receive, or too small a one, which then waits for the next datagram. A receive of a shared
+ * queue is completed with an error instead, as by rxe; the queue pair continues. It fails only if a
+ * receive's memory is not registered.
  *
- * The first SOFT_GRH_BYTES of a receive are for the global header, and written if the datagram has
- * one.
+ * The first SOFT_GRH_BYTES of a receive are for the global header, written if the datagram has one.
  */
 #include <arpa/inet.h>
 #include <infiniband/verbs.h>
@@ -80,7 +78,6 @@ static void write_header(const struct shm_req *req, const struct iovec *iov, uin
 	soft_copy_in(iov, n, &grh, 0, sizeof(grh));
 }
 
-/* Handles a datagram that exceeds the receive that was taken. */
 static void too_small(struct soft_qp *qp, const struct shm_req *req)
 {
 	if (qp->ex.qp_base.srq)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Retries of requests that the peer has refused or not answered, after a delay, as often as the
- * queue pair's attributes say. Under qp->lock.
+ * Retries of refused or unanswered requests, after a delay, as often as the queue pair's attributes
+ * say. Under qp->lock.
  */
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -18,7 +18,7 @@ enum {
 	RNR_INFINITE = 7,
 };
 
-/* min_rnr_timer, in units of 10 us. */
+/* min_rnr_timer, in units of 10 us */
 static const uint32_t rnr_wait[32] = { 65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
 	                                   48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
 	                                   2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152 };

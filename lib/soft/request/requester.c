@@ -6,12 +6,10 @@
  * DESIGN NOTES
  *
  * tail <= exec <= head. Requests in [tail, exec) are in the pipe and unanswered; those in [exec,
- * head) wait. A direct operation runs only when tail == exec, so it comes after everything before
- * it. The responder answers in order. If it refuses a request (no receive posted, or not
- * connected), it also drops the queue pair's later ones. The requester waits until all of them are
- * answered, sets exec back to tail and starts over with a marked request, as a NIC does after a
- * NAK. A message that travels in parts is one work request; the answer to its last part completes
- * it.
+ * head) wait. A direct operation runs only when tail == exec, so after everything before it. The
+ * responder answers in order. If it refuses a request, it also drops the queue pair's later ones.
+ * When all are answered, the requester sets exec back to tail and starts over with a marked
+ * request, as a NIC does after a NAK. The answer to the last part of a message completes it.
  */
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -37,9 +35,9 @@
 #include "soft/state/shm.h"
 
 enum {
-	FETCH_MIN = 8192,     /* bytes: from this size on the peer reads this process's memory */
-	DISORDER_WINDOW = 16, /* requests among which the adversary chooses */
-	TIMED_MOST = 16,      /* requests that are timed together */
+	FETCH_MIN = 8192, /* bytes: from this size on the peer fetches the data */
+	DISORDER_WINDOW = 16,
+	TIMED_MOST = 16,
 };
 
 /* ---- requests into the pipe ---- */
@@ -62,9 +60,9 @@ static uint32_t part_flags(const struct soft_qp *qp, const struct soft_wqe *wqe,
 }
 
 /*
- * Returns whether the peer reads the message's data from this process's memory, which saves a copy
- * of large data. A write goes through chunks: mostly it is in the ring because that is faster
- * (proto.c), otherwise it is rare. A message that has begun in parts continues in parts.
+ * Returns whether the peer reads the message's data from this process's memory, which saves a copy.
+ * A write in the ring is there because chunks are faster (proto.c). A message continues as it
+ * began.
  */
 static bool by_fetch(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
@@ -72,7 +70,6 @@ static bool by_fetch(const struct soft_qp *qp, const struct soft_wqe *wqe)
 	       atomic_load_explicit(&qp->out->peer_can_vm, memory_order_relaxed) && wqe->length >= FETCH_MIN;
 }
 
-/* Copies the data of the next part, if the request carries data. */
 static void fill_data(const struct soft_wqe *wqe, const struct iovec *iov, uint64_t from, uint32_t length,
                       uint8_t *data)
 {
@@ -80,10 +77,7 @@ static void fill_data(const struct soft_wqe *wqe, const struct iovec *iov, uint6
 		soft_copy_out(data, iov, wqe->nsge, from, length);
 }
 
-/*
- * Fills the request for the next part, after its data. Writes the first cache line last and in one
- * go: the peer may be polling it.
- */
+/* Writes the first cache line last and in one go: the peer may be polling it. */
 static void fill_request(const struct soft_wqe *wqe, uint64_t from, uint32_t length, bool fetch, struct shm_req *req)
 {
 	req->compare_add = wqe->compare_add;
@@ -98,7 +92,7 @@ static void fill_request(const struct soft_wqe *wqe, uint64_t from, uint32_t len
 	req->raddr = wqe->raddr + from;
 }
 
-/* Puts one part into the pipe. Returns false if it is full; the queue pair then waits for room. */
+/* Returns false if the queue pair has to wait for room. */
 static bool push_part(struct soft_qp *qp, const struct soft_wqe *wqe, const struct iovec *iov)
 {
 	uint64_t left = wqe->length - qp->part_done;
@@ -145,12 +139,10 @@ static bool is_timed(const struct soft_wqe *wqe)
 	return wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length >= SOFT_POSTED_RING;
 }
 
-/*
- * Times a write that finds the ring empty, together with those that follow it directly (proto.c).
- */
+/* Times writes that follow each other directly, from one that finds the ring empty (proto.c). */
 static void time_request(struct soft_qp *qp, const struct soft_wqe *wqe)
 {
-	if (!is_timed(wqe) || qp->part_done) /* not the rest of a request that waited for room */
+	if (!is_timed(wqe) || qp->part_done) /* not the rest of a request */
 		return;
 	if (!qp->inflight) {
 		qp->timed_since = shm_ticks();
@@ -163,7 +155,7 @@ static void time_request(struct soft_qp *qp, const struct soft_wqe *wqe)
 	qp->timed_requests++;
 }
 
-/* Puts all parts of the request at exec into the pipe. Returns false if the queue has to wait. */
+/* Puts the request at exec into the pipe. Returns false if the queue has to wait. */
 static bool push(struct soft_qp *qp, struct soft_wqe *wqe)
 {
 	uint32_t access = soft_carries_data(wqe->opcode) ? 0 : IBV_ACCESS_LOCAL_WRITE;
@@ -172,7 +164,7 @@ static bool push(struct soft_qp *qp, struct soft_wqe *wqe)
 	if (soft_may_coalesce(qp, wqe))
 		return soft_coalesce_push(qp);
 	if (!soft_gather(qp, wqe, access, iov)) {
-		/* It fails when all requests before it are complete. */
+		/* It fails in its turn. */
 		if (!qp->inflight)
 			soft_send_fail(qp, IBV_WC_LOC_PROT_ERR);
 		return false;
@@ -194,13 +186,11 @@ static bool needs_depth(uint32_t opcode)
 	return soft_is_rdma(opcode) && opcode != IBV_WR_RDMA_WRITE;
 }
 
-/* Returns whether the request concerns this process's own keys. */
 static bool is_local(const struct soft_wqe *wqe)
 {
 	return wqe->opcode == IBV_WR_BIND_MW || wqe->opcode == IBV_WR_LOCAL_INV;
 }
 
-/* Operations on this process's own keys. */
 static void do_local(struct soft_qp *qp, const struct soft_wqe *wqe)
 {
 	struct ibv_pd *pd = qp->ex.qp_base.pd;
@@ -244,9 +234,8 @@ static enum soft_direct direct(struct soft_qp *qp, const struct soft_wqe *wqe, e
 }
 
 /*
- * Returns whether `late` may be carried out before `early`, which was posted before it. A write may
- * overtake writes, whose order a device does not guarantee, and, without the fence bit, reads and
- * atomics. Reads and atomics see all earlier writes, and other requests keep their order.
+ * Returns whether `late` may be carried out before `early`. A write may overtake writes, whose
+ * order a device does not guarantee, and, without the fence bit, reads and atomics.
  */
 static bool may_overtake(const struct soft_wqe *late, const struct soft_wqe *early)
 {
@@ -263,20 +252,18 @@ static bool may_come_first(const struct soft_qp *qp, uint32_t index)
 	return !soft_wqe(qp, index)->placed;
 }
 
-/* The adversary carries out later requests before the one at exec; the pipe is empty. */
 static void overtake(struct soft_qp *qp)
 {
 	for (uint32_t i = qp->sq_exec + 1; i != qp->sq_head && i - qp->sq_exec < DISORDER_WINDOW; i++) {
 		struct soft_wqe *wqe = soft_wqe(qp, i);
 		enum ibv_wc_status status;
 
-		/* A request that fails, or has to go by ring, does so in its turn. */
+		/* A request that fails, or goes by ring, keeps its turn. */
 		if (may_come_first(qp, i) && soft_adversary_overtakes())
 			wqe->placed = direct(qp, wqe, &status) == SOFT_DIRECT_DONE;
 	}
 }
 
-/* The adversary delays the request at exec, once. */
 static bool held_back(struct soft_qp *qp)
 {
 	uint64_t ns = qp->delayed ? 0 : soft_adversary_delay();
@@ -289,10 +276,6 @@ static bool held_back(struct soft_qp *qp)
 	return true;
 }
 
-/*
- * Returns whether the request at exec was found to go by ring when it was posted, and the pipe is
- * empty.
- */
 static bool known_by_ring(struct soft_qp *qp)
 {
 	bool known = qp->by_ring_known && qp->by_ring == qp->sq_exec && !qp->inflight;
@@ -302,8 +285,8 @@ static bool known_by_ring(struct soft_qp *qp)
 }
 
 /*
- * Returns whether a write goes into the ring behind unanswered requests, so that it need not wait
- * for them. That is slow unless the peer polls, and for sizes for which a system call is faster.
+ * Returns whether a write goes into the ring behind unanswered requests, which is slow unless the
+ * peer polls, and for sizes for which a system call is faster.
  */
 static bool follows(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
@@ -312,9 +295,8 @@ static bool follows(const struct soft_qp *qp, const struct soft_wqe *wqe)
 }
 
 /*
- * For a queue pair without a pipe: waits for a process that has not answered yet, which its answer
- * or its death ends. If no process owns the peer's number, the request gets no answer. Returns true
- * if that completes it.
+ * For a queue pair without a pipe: waits for the awaited process's answer or death. If no process
+ * owns the peer's number, the request gets no answer; returns true if that completes it.
  */
 static bool not_connected(struct soft_qp *qp)
 {
@@ -327,7 +309,6 @@ static bool not_connected(struct soft_qp *qp)
 	return false;
 }
 
-/* Carries out a request to a peer, of a queue pair without a pipe. */
 static bool step_without(struct soft_qp *qp)
 {
 	if (!not_connected(qp))
@@ -343,7 +324,7 @@ static bool step(struct soft_qp *qp)
 	struct soft_wqe *wqe = soft_wqe(qp, qp->sq_exec);
 	enum ibv_wc_status status;
 
-	/* The first parts are in the pipe: the rest follows them. */
+	/* The rest of a message follows its first parts. */
 	if (qp->part_done)
 		return push(qp, wqe);
 	if (soft_adversary.disorder && qp->out && !qp->inflight && !wqe->placed)
@@ -352,9 +333,7 @@ static bool step(struct soft_qp *qp)
 		return false;
 	if (qp->routes)
 		return soft_datagram_step(qp, wqe);
-	/*
-	 * Own keys change only when no request is in flight that may use them, with or without a peer.
-	 */
+	/* Own keys change only when no request that may use them is in flight. */
 	if (is_local(wqe)) {
 		if (!qp->inflight)
 			do_local(qp, wqe);
@@ -362,7 +341,7 @@ static bool step(struct soft_qp *qp)
 	}
 	if (!qp->out)
 		return step_without(qp);
-	/* Carried out before its turn: it completes when those before it are answered. */
+	/* It completes when those before it are answered. */
 	if (wqe->placed) {
 		if (qp->inflight)
 			return false;
@@ -370,10 +349,10 @@ static bool step(struct soft_qp *qp)
 		soft_send_done(qp);
 		return true;
 	}
-	/* A fence waits for reads and atomics; here for everything in flight. */
+	/* The fence waits for everything in flight. */
 	if (wqe->flags & IBV_SEND_FENCE && qp->inflight)
 		return false;
-	/* It fails when all requests before it are complete. */
+	/* It fails in its turn. */
 	if (wqe->length > SOFT_MAX_MSG || (needs_depth(wqe->opcode) && !qp->attr.max_rd_atomic)) {
 		if (!qp->inflight)
 			soft_send_fail(qp, wqe->length > SOFT_MAX_MSG ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_QP_OP_ERR);

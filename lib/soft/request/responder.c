@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Carries out peers' requests from the ring, under core->progress, on the thread that drains it.
- *
- * The peer can still write a request's memory. So the request is copied before it is read, and
- * nothing in it is trusted: sizes and keys are checked as if it came over a wire.
+ * The peer can still write a request's memory. So each is copied before it is read, and its sizes
+ * and keys are checked as if it came over a wire.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -34,7 +33,7 @@ struct inbound {
 	struct shm_req req; /* without its data */
 	const uint8_t *data;
 	const uint8_t *chunk;
-	struct shm_resp resp; /* the answer */
+	struct shm_resp resp;
 	uint8_t *resp_chunk;
 	bool received; /* a message is complete: cqe is queued after the answer */
 	struct soft_cqe cqe;
@@ -51,9 +50,8 @@ static bool is_send(uint32_t opcode)
 }
 
 /*
- * Refuses the request and fails the queue pair: the responder's side of an error that the requester
- * gets. An unreliable connection reports no error, so only the message ends, unless the error is
- * the responder's own (SHM_NAK_OP).
+ * Refuses the request and fails the queue pair. On an unreliable connection only the message ends,
+ * unless the error is the responder's own (SHM_NAK_OP).
  */
 static enum shm_status nak(struct soft_qp *qp, enum shm_status status)
 {
@@ -67,8 +65,8 @@ static enum shm_status nak(struct soft_qp *qp, enum shm_status status)
 }
 
 /*
- * After a fetch from the requester's memory: returns whether the request was still valid when the
- * data was read. The requester closes its gate before it returns the memory to its program.
+ * Returns whether the request was still valid when its data were fetched: the requester closes its
+ * gate before it returns the memory to its program.
  */
 static bool still_wanted(const struct inbound *r, const struct soft_qp *qp)
 {
@@ -80,11 +78,10 @@ static bool still_wanted(const struct inbound *r, const struct soft_qp *qp)
 	return gate & SHM_GATE_OPEN && (gate & SHM_GATE_QPN) == qp->ex.qp_base.qp_num;
 }
 
-/* The outcome of bring(). */
 enum bringing {
 	BROUGHT,
-	LOST,      /* the requester has died or has dropped the request */
-	NOT_LEGAL, /* the requester's memory cannot be read any more */
+	LOST,      /* the requester has died or dropped the request */
+	NOT_LEGAL, /* the requester's memory is not readable */
 	NOT_BROUGHT,
 };
 
@@ -131,10 +128,7 @@ static enum shm_status no_fetch(struct soft_qp *qp)
 	return SHM_NO_FETCH;
 }
 
-/*
- * The message was cut off, as on a wire: its receive stays taken, and the requester does not read
- * an answer.
- */
+/* The message was cut off: its receive stays taken. */
 static enum shm_status broke_off(struct soft_qp *qp)
 {
 	qp->rx_drop = true;
@@ -147,7 +141,7 @@ static enum shm_status receive_failed(struct soft_qp *qp, enum ibv_wc_status sta
 {
 	struct soft_cqe cqe = { .wc = { .status = status, .opcode = IBV_WC_RECV } };
 
-	/* The message is too long: its receive is for the next one, unless it is shared. */
+	/* The receive is for the next message, unless it is shared. */
 	if (soft_is_unreliable(qp) && status == IBV_WC_LOC_LEN_ERR) {
 		if (!qp->ex.qp_base.srq)
 			return nak(qp, answer);
@@ -173,16 +167,13 @@ static void receive_done(struct inbound *r)
 	r->received = true;
 }
 
-/* Takes a receive for the first part of a message. Returns false if there is none. */
+/* Takes a receive for a message's first part. Returns false if there is none. */
 static bool receive_start(const struct inbound *r, struct soft_qp *qp)
 {
 	bool again;
 
 	if (r->req.flags & SHM_REQ_FIRST) {
-		/*
-		 * An unreliable message that was cut off has left its receive, and a message that starts
-		 * over keeps its own.
-		 */
+		/* A message that was cut off has left its receive; one that starts over keeps its own. */
 		if (qp->rx_active) {
 			again = qp->rx_again;
 			qp->rx_again = false;
@@ -210,7 +201,7 @@ static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 
 	if (!receive_start(r, qp))
 		return rnr(r, qp);
-	/* Checks the whole message at each part, so that no part of a refused one is placed. */
+	/* Checks the whole message, so that no part of a refused one is placed. */
 	fits = soft_receive_ranges(qp, r->req.total, iov);
 	if (fits == IBV_WC_LOC_PROT_ERR)
 		return receive_failed(qp, fits, SHM_NAK_OP);
@@ -234,7 +225,7 @@ static enum shm_status do_send(struct inbound *r, struct soft_qp *qp)
 
 /* ---- RDMA ---- */
 
-/* Returns the address that this queue pair and key grant to a request, or NULL with *status. */
+/* Returns the address that the key grants to a request, or NULL with *status. */
 static void *rdma_target(const struct inbound *r, struct soft_qp *qp, uint32_t access, struct soft_span span,
                          enum shm_status *status)
 {
@@ -266,9 +257,7 @@ static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 	if (r->req.total == 0 && !(qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE))
 		return nak(qp, SHM_NAK_INV_REQ);
 	if (r->req.total != 0) {
-		/*
-		 * Checks the whole rest, so that no part of a refused write is placed.
-		 */
+		/* Checks the whole rest, so that no part of a refused write is placed. */
 		iov.iov_base = rdma_target(r, qp, IBV_ACCESS_REMOTE_WRITE, span, &status);
 		if (!iov.iov_base)
 			return nak(qp, status);
@@ -288,7 +277,7 @@ static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 	return SHM_ACK;
 }
 
-/* Carries out the next piece of a coalesced request; advances *at and *left. */
+/* Carries out the next piece; advances *at and *left. */
 static enum shm_status do_piece(const struct inbound *r, struct soft_qp *qp, const uint8_t **at, uint32_t *left)
 {
 	struct shm_piece piece;
@@ -384,15 +373,15 @@ static bool well_formed(const struct shm_req *req)
 }
 
 /*
- * Returns whether a datagram is for a queue pair for datagrams, or a request for another one. If
- * not, the number has been reused.
+ * Returns false if a reused number has led a datagram, or a request, to a queue pair of the other
+ * kind.
  */
 static bool is_of_kind(const struct inbound *r, const struct soft_qp *qp)
 {
 	return !qp->routes == !(r->req.flags & SHM_REQ_DATAGRAM);
 }
 
-/* Handles a request that is not from the connected peer of the queue pair. */
+/* Handles a request that is not from the connected peer. */
 static enum shm_status unheard(const struct inbound *r, struct soft_qp *qp)
 {
 	if (!qp->routes || !is_of_kind(r, qp))
@@ -441,9 +430,8 @@ static enum shm_status carry_out(struct inbound *r, struct soft_qp *qp)
 }
 
 /*
- * Publishes the answer before the receive's completion. So a message that the program sends then
- * cannot overtake the answer, and the requester sees its own completion before the reply, as on a
- * wire. qp->lock is held for both.
+ * Publishes the answer before the receive's completion, both under qp->lock, so that no message of
+ * the program overtakes the answer.
  */
 static void answer(struct inbound *r, struct soft_qp *qp, struct shm_resp *resp)
 {
@@ -457,7 +445,7 @@ void soft_respond(struct soft_core *core, struct soft_in *in, uint32_t at)
 {
 	const struct shm_req *req = &in->shm->req[at];
 	struct soft_qp *qp;
-	struct inbound r; /* cqe is filled later */
+	struct inbound r;
 	int index;
 
 	r.core = core;
