@@ -5,15 +5,13 @@
  * DESIGN NOTES
  *
  * process_vm_writev finds the peer, checks the right to access it and locks its page tables once
- * for all ranges. For sixteen pages that takes half the time of sixteen calls, for few bytes a
- * third, and for bytes that are contiguous there next to nothing, since they are one range. So a
- * doorbell's list is searched for writes to the peer's private memory, up to the first other
- * request, mostly a flag to mapped memory. Each write is checked as if it came alone (direct.c).
- * The kernel carries out ranges in order and returns how many bytes it moved. A request that it did
- * not complete is carried out alone; repeating a write does no harm.
+ * for all ranges. So a doorbell's writes to the peer's private memory, up to the first other
+ * request, share a call. Each write is checked as if it came alone (direct.c). The kernel carries
+ * out ranges in order and returns how many bytes it moved. A request that it did not complete is
+ * carried out alone; repeating a write does no harm.
  *
- * The order is visible only if stores are ordered (SOFT_STORES_IN_ORDER). Otherwise each write is
- * carried out alone: the system call has no fence between its ranges.
+ * If stores are not ordered (SOFT_STORES_IN_ORDER), each write is carried out alone: the system
+ * call has no fence between its ranges.
  */
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -30,15 +28,15 @@
 
 enum {
 	BATCH_WRITES = 16,
-	BATCH_BYTES = 16384, /* of one write: for more, saving the system call is not worth it */
+	BATCH_BYTES = 16384, /* of one write: larger ones gain nothing */
 };
 
 /* Each write comes from one range. */
 struct batch {
 	uint32_t n;
-	bool timed;           /* a write is to be timed */
-	uint32_t ranges_here; /* the last word of a write is one of its own (copy.c) */
-	uint32_t ranges;      /* at the peer: fewer than writes if these are contiguous */
+	bool timed;
+	uint32_t ranges_here; /* the last word of a write has its own (copy.c) */
+	uint32_t ranges;      /* at the peer: contiguous writes share one */
 	uint64_t bytes;
 	struct iovec here[2 * BATCH_WRITES], there[BATCH_WRITES];
 };
@@ -61,7 +59,7 @@ static void add_there(struct batch *batch, uint64_t addr, size_t length)
 	batch->ranges++;
 }
 
-/* Adds a write. Returns false if it is no part of the batch. The caller is busy. */
+/* Returns false if the write is no part of the batch. The caller is busy. */
 static bool add(struct soft_qp *qp, const struct ibv_send_wr *wr, struct batch *batch)
 {
 	struct iovec *here = &batch->here[batch->ranges_here];
@@ -80,7 +78,6 @@ static bool add(struct soft_qp *qp, const struct ibv_send_wr *wr, struct batch *
 	return true;
 }
 
-/* Adds writes up to the first other request. */
 static void gather(struct soft_qp *qp, const struct ibv_send_wr *wr, struct batch *batch)
 {
 	while (wr && batch->n < BATCH_WRITES && soft_sq_room(qp, qp->sq_head + batch->n) && is_part(wr) &&
@@ -88,7 +85,6 @@ static void gather(struct soft_qp *qp, const struct ibv_send_wr *wr, struct batc
 		wr = wr->next;
 }
 
-/* Returns the number of bytes moved, from the first on. */
 static uint64_t move(const struct soft_qp *qp, struct batch *batch)
 {
 	uint64_t since = batch->timed ? shm_ticks() : 0;
@@ -99,7 +95,6 @@ static uint64_t move(const struct soft_qp *qp, struct batch *batch)
 	return moved;
 }
 
-/* Completes a write that the batch has carried out. */
 static void done(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	soft_send_done_at_once(qp, wr->wr_id, wr->opcode, wr->send_flags, wr->sg_list->length);

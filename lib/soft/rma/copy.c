@@ -7,10 +7,8 @@
  * Programs poll the last word of a write, and then read the rest. One system call has no fence
  * between its bytes. If stores may become visible in another order (SOFT_STORES_IN_ORDER is false),
  * the last word takes a call of its own, after a fence. On x86, too, the stores of one string
- * instruction may be reordered, and the kernel copies each range by one: on an Intel processor with
- * FSRM the last word came first up to 21 times in 100,000 writes of a kilobyte. Stores of two such
- * instructions are in order (Intel's manual, volume 3, "String Operations"). So the last word is a
- * range of its own, which costs 5 % more.
+ * instruction may be reordered, and the kernel copies each range by one; those of two are in order
+ * (Intel's manual, volume 3, "String Operations"). So the last word is a range of its own.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -68,7 +66,7 @@ bool soft_gather(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t 
 
 /*
  * Returns how many bytes of a range follow the first *skip bytes, at most `left`. Subtracts the
- * skipped bytes of the range from *skip.
+ * range's skipped bytes from *skip.
  */
 static size_t part_of(const struct iovec *range, uint64_t *skip, size_t left)
 {
@@ -118,7 +116,6 @@ void soft_copy_in(const struct iovec *iov, uint32_t n, const void *from, uint64_
 typedef ssize_t vm_fn(pid_t pid, const struct iovec *here, unsigned long nhere, const struct iovec *there,
                       unsigned long nthere, unsigned long flags);
 
-/* Removes `done` bytes from the front of the ranges. */
 static void advance(struct iovec **iov, uint32_t *n, size_t done)
 {
 	while (*n > 0 && done >= (*iov)->iov_len) {
@@ -145,7 +142,6 @@ uint32_t soft_last_apart(struct iovec *iov, uint32_t n, uint64_t length)
 	return n + 1;
 }
 
-/* The rest of a transfer: local ranges, and an address in the other process. */
 struct rest {
 	struct iovec ranges[VM_RANGES + 1], *here; /* soft_last_apart makes one more */
 	uint32_t n;
@@ -160,7 +156,7 @@ static void rest_init(struct rest *rest, uint64_t raddr, const struct iovec *iov
 	rest->raddr = raddr;
 }
 
-/* Moves the next bytes. One call moves at most 2 GiB less a page, and may stop at any page. */
+/* One call moves at most 2 GiB less a page, and may stop at any page. */
 static int vm_move(vm_fn *fn, pid_t pid, struct rest *rest, uint64_t length)
 {
 	while (length > 0 && rest->n > 0) {
@@ -178,7 +174,7 @@ static int vm_move(vm_fn *fn, pid_t pid, struct rest *rest, uint64_t length)
 	return length ? EFAULT : 0;
 }
 
-/* Moves bytes into memory that a thread may poll, there or here. */
+/* Moves bytes into memory that a thread may poll. */
 static int vm_place(vm_fn *fn, pid_t pid, struct iovec there, const struct iovec *iov, uint32_t n)
 {
 	uint64_t last = SOFT_STORES_IN_ORDER ? 0 : soft_last_bytes(there.iov_len);
@@ -228,7 +224,7 @@ int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n,
 	return err;
 }
 
-/* Copies a part of the ranges, from `skip` bytes on, to `out`. Returns their number. */
+/* Stores a part of the ranges, from `skip` bytes on, in `out`. Returns their number. */
 static uint32_t slice(const struct iovec *iov, uint32_t n, uint64_t skip, uint64_t length, struct iovec *out)
 {
 	uint32_t count = 0;

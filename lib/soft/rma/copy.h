@@ -20,8 +20,8 @@ enum {
 
 /*
  * Whether a processor's stores become visible in program order: x86. That includes the stores of
- * two copies by the kernel, but not those of one (copy.c). Elsewhere, stores whose order matters
- * have a fence in between, and the bytes that one system call moves are not ordered.
+ * two copies by the kernel, but not those of one (copy.c). Elsewhere stores have a fence in
+ * between, and the bytes of one system call are not ordered.
  */
 #ifndef SOFT_STORES_IN_ORDER
 #if defined(__x86_64__) || defined(__i386__)
@@ -38,17 +38,17 @@ typedef uint32_t __attribute__((aligned(1), may_alias)) soft_word32;
 /* Translates local ranges to pointers. Returns false for a protection error. */
 bool soft_ranges(const struct soft_qp *qp, const struct ibv_sge *sge, uint32_t n, uint32_t access, struct iovec *iov);
 /*
- * Does as soft_ranges for a work request of `length` bytes that is being posted: inline data lies
- * where the caller has it. Returns false also for too much inline data.
+ * Does as soft_ranges for a work request that is being posted, whose inline data lie where the
+ * caller has them. Returns false also for too much inline data.
  */
 bool soft_posted_ranges(const struct soft_qp *qp, const struct ibv_send_wr *wr, uint64_t length, struct iovec *iov);
-/* Does as soft_ranges for a work request in the queue, whose data may be inline. */
+/* Does as soft_ranges for a work request in the queue. */
 bool soft_gather(const struct soft_qp *qp, const struct soft_wqe *wqe, uint32_t access, struct iovec *iov);
 
 /*
- * Copies few bytes in the way of a NIC: each word in one store, and each byte once. memcpy stores
- * some bytes twice, of 16 bytes all. A thread that sees them and replaces them would find its own
- * bytes overwritten. Volatile, so that the compiler does not make it memcpy again.
+ * Copies few bytes as a NIC does: each word in one store, and each byte once. memcpy stores some
+ * bytes twice, perhaps over what a polling thread has put there. Volatile, so that the compiler
+ * does not make it memcpy again.
  */
 static inline void soft_copy_words(uint8_t *to, const uint8_t *from, size_t length)
 {
@@ -67,7 +67,7 @@ static inline void soft_copy_words(uint8_t *to, const uint8_t *from, size_t leng
 		*(volatile uint8_t *)to++ = *from++;
 }
 
-/* Returns how many of `length` bytes are the last word, or the part of one that is there. */
+/* Returns how many of `length` bytes are the last word or a part of it. */
 static inline size_t soft_last_bytes(size_t length)
 {
 	size_t last = length % sizeof(uint64_t);
@@ -76,9 +76,8 @@ static inline size_t soft_last_bytes(size_t length)
 }
 
 /*
- * Copies many bytes by memcpy, in pieces: for a megabyte memcpy uses a method that is 15 % slower
- * between two caches. Stores the last word after all others: programs poll it, and then the rest is
- * visible.
+ * Copies many bytes by memcpy, in pieces, since memcpy is slower for a megabyte. Stores the last
+ * word, which programs poll, after all others.
  */
 static inline void soft_copy(void *to, const void *from, size_t length)
 {
@@ -94,36 +93,33 @@ static inline void soft_copy(void *to, const void *from, size_t length)
 	soft_copy_words((uint8_t *)to + first, (const uint8_t *)from + first, last);
 }
 
-/* Copies between local ranges, from `skip` bytes on, and contiguous memory. */
+/* Copy between local ranges, from `skip` bytes on, and contiguous memory. */
 void soft_copy_out(void *to, const struct iovec *iov, uint32_t n, uint64_t skip, size_t length);
 void soft_copy_in(const struct iovec *iov, uint32_t n, const void *from, uint64_t skip, size_t length);
 
 /*
- * Copies between local ranges and contiguous memory of another process. Returns 0 or an errno
- * value. Bytes are written in the order of soft_copy. Later stores and loads of this thread come
- * after them, as with the other functions here.
+ * Copy between local ranges and contiguous memory of another process, in the order of soft_copy.
+ * Return 0 or an errno value. Later stores and loads of this thread come after, as with all
+ * functions here.
  */
 int soft_vm_write(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length);
 int soft_vm_read(pid_t pid, uint64_t raddr, const struct iovec *iov, uint32_t n, uint64_t length);
 /*
- * Makes the last word of `length` bytes a range of its own, if it is not one yet. Returns the
- * number of ranges. The array has room for one more.
+ * Makes the last word a range of its own. Returns the number of ranges; the array has room for one
+ * more.
  */
 uint32_t soft_last_apart(struct iovec *iov, uint32_t n, uint64_t length);
-/*
- * Copies ranges of the other process to local ones with as many bytes. Returns the number of bytes
- * moved.
- */
+/* Copies ranges of the other process to as many local bytes. Returns how many were moved. */
 uint64_t soft_vm_readv(pid_t pid, const struct iovec *here, uint32_t n, const struct iovec *there, uint32_t nthere);
 /*
- * Copies local ranges to ranges of the other process with as many bytes, in order; only if
- * SOFT_STORES_IN_ORDER. Returns the number of bytes moved.
+ * Copies local ranges to as many bytes of the other process, in order; only if
+ * SOFT_STORES_IN_ORDER. Returns how many were moved.
  */
 uint64_t soft_vm_writev(pid_t pid, const struct iovec *here, uint32_t n, const struct iovec *there, uint32_t nthere);
-/* Copies a remote range to local ones, from their byte `skip` on. Returns 0 or an errno value. */
+/* Copies a remote range to local ones, from `skip` on. Returns 0 or an errno value. */
 int soft_vm_fetch(pid_t pid, struct iovec there, const struct iovec *here, uint32_t n, uint64_t skip);
 
-/* Carries out an atomic. Returns the old value. Later loads and stores come after it. */
+/* Returns the old value. Later loads and stores come after. */
 uint64_t soft_atomic(uint32_t opcode, uint64_t *word, uint64_t compare_add, uint64_t swap);
 
 #endif

@@ -7,7 +7,7 @@
  * The caller sets its own queue pair's `busy` word, reads the peer's gate and key, accesses the
  * memory, and clears `busy`. A peer that closes its gate or withdraws a key waits for that (key.c).
  * A request that does not pass the checks goes by ring: the peer checks it again, answers, and
- * enters the error state itself, as a responder has to.
+ * enters the error state, as a responder has to.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -86,7 +86,6 @@ static void act_mapped(const struct soft_rdma *op, void *at)
 	}
 }
 
-/* Moves the bytes by system call. Returns 0 or an errno value. */
 static int by_call(const struct soft_out *out, const struct soft_rdma *op, uint64_t addr, bool timed)
 {
 	uint64_t since = timed ? shm_ticks() : 0;
@@ -98,7 +97,7 @@ static int by_call(const struct soft_out *out, const struct soft_rdma *op, uint6
 	return err;
 }
 
-/* Notes that small writes with this key go by ring. A hint: the peer checks requests by ring. */
+/* Notes that small writes with this key go by ring. A hint: the peer checks them. */
 static void note_ring(struct soft_qp *qp, uint32_t rkey, uint64_t length)
 {
 	if (length >= SOFT_POSTED_RING)
@@ -138,14 +137,13 @@ static bool gate_open(const struct soft_qp *qp, const struct target *target)
 	return (shm_gate_load(qp->peer) & (SHM_GATE_OPEN | target->gate | SHM_GATE_QPN)) == want;
 }
 
-/* Carries out a request that the peer's gate accepts. */
 static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, const struct target *target,
                             enum ibv_wc_status *status)
 {
 	const struct shm_mr *mr;
 	void *at;
 
-	/* A request of no bytes accesses no memory, and needs no key. */
+	/* A request of no bytes needs no key. */
 	if (op->length == 0)
 		return SOFT_DIRECT_DONE;
 	mr = soft_reach_region(qp, (struct soft_span){ op->raddr, op->length, op->rkey }, target->access);

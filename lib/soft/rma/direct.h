@@ -13,9 +13,6 @@
 
 struct iovec;
 
-/*
- * An RDMA operation, from a work request that is being posted or from the send queue.
- */
 struct soft_rdma {
 	uint32_t opcode;
 	uint32_t nsge;
@@ -29,35 +26,33 @@ struct soft_rdma {
 
 enum soft_direct {
 	SOFT_DIRECT_DONE,
-	SOFT_DIRECT_RING,  /* by ring: no access, or a refusal that the peer must know */
+	SOFT_DIRECT_RING,  /* no access, or a refusal that the peer must know */
 	SOFT_DIRECT_SYNC,  /* `waits`: the peer polls and is faster; a synchronous request is legal */
 	SOFT_DIRECT_ERROR, /* *status has the error */
 };
 
 /*
- * Between these two calls the caller is busy, so that the peer's memory keys stay valid. Returns
- * false if the peer accepts no such requests. Under qp->lock; all requests before it are complete.
+ * Between these two calls the caller is busy: the peer's memory keys stay valid. Returns false if
+ * the peer accepts no such requests. Under qp->lock; all requests before it are complete.
  */
 bool soft_direct_begin(struct soft_qp *qp, uint32_t opcode);
 void soft_direct_end(struct soft_qp *qp);
 
 /*
- * Returns whether a write to a span of the peer's memory, which is private, may be done and
- * goes by system call; *there is its address in the peer, *timed says whether to report what it
- * takes. Called between those two.
+ * Returns whether a write to private memory of the peer is legal and goes by system call; *there is
+ * its address in the peer, *timed says whether to report its time. The caller is busy.
  */
 bool soft_direct_by_call(struct soft_qp *qp, struct soft_span span, uint64_t *there, bool *timed);
 
 /*
- * Returns whether that span of the peer's memory is private and a system call reaches it; *there
- * is its address in the peer. Called between those two.
+ * Returns whether a span of the peer's memory is private and a system call reaches it, at *there.
+ * The caller is busy.
  */
 bool soft_direct_reaches(struct soft_qp *qp, struct soft_span span, uint32_t access, uint64_t *there);
 
-/* Carries out an operation. Under qp->lock; all requests before it are complete. */
+/* Under qp->lock; all requests before it are complete. */
 enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status);
 
-/* Returns the kind of a write or a read in the protocol table. */
 static inline enum soft_proto_kind soft_kind_of(const struct soft_rdma *op)
 {
 	return soft_proto_kind_of(op->opcode == IBV_WR_RDMA_WRITE, op->waits);
@@ -70,8 +65,8 @@ static inline bool soft_is_rdma(uint32_t opcode)
 }
 
 /*
- * Carry out the first requests of a list of some at once, two or more of them; the queue is idle.
- * Returns the first one that is not done: `wr` where there is no batch. Under qp->lock.
+ * Carries out the first requests of a list together, two or more; the queue is idle. Returns the
+ * first one that is not done. Under qp->lock.
  */
 struct ibv_send_wr *soft_batch(struct soft_qp *qp, struct ibv_send_wr *wr);
 

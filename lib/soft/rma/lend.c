@@ -4,10 +4,9 @@
  *
  * DESIGN NOTES
  *
- * A NIC cannot do this: if the region lies in memory that peers can map, a transfer need not be a
- * work request. The queue pair, the key and the rights are checked once, as for a work request, and
- * not again: the mapping is the caller's, stays until softverbs_give_back, and outlives region,
- * queue pair and peer. Both sides have to agree on its end, as on the deregistration of a region.
+ * The queue pair, the key and the rights are checked once, as for a work request. The mapping is
+ * the caller's, stays until softverbs_give_back, and outlives region, queue pair and peer. Both
+ * sides have to agree on its end, as on the deregistration of a region.
  *
  * In adversary mode nothing is mapped, so that all operations use the routes that it disturbs.
  */
@@ -25,7 +24,7 @@
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
 
-/* Returns the whole region that a key grants. The caller is busy. */
+/* Returns a key's whole region. The caller is busy. */
 static const struct shm_mr *region_of(struct soft_qp *qp, uint32_t rkey, uint32_t access)
 {
 	const struct shm_mr *mr = &qp->out->peer.seg->mr[soft_key_place(qp->out->peer.seg, rkey)];
@@ -33,7 +32,6 @@ static const struct shm_mr *region_of(struct soft_qp *qp, uint32_t rkey, uint32_
 	return soft_reach_region(qp, (struct soft_span){ mr->iova, 0, rkey }, access);
 }
 
-/* Returns the region of a key if the queue pair may be used this way. */
 static const struct shm_mr *find_region(struct soft_qp *qp, uint32_t rkey, uint32_t access)
 {
 	uint32_t want = SHM_GATE_OPEN | qp->ex.qp_base.qp_num;

@@ -14,32 +14,27 @@
  *   6. coalesced   by ring, several small writes in one request (coalesce.c)
  *   7. synchronous by ring, outside of the send queue, for a caller that waits (move.c)
  *
- * Mapped memory is loaded and stored. Requests that the peer must refuse, and memory out of reach,
- * take the ring. For private memory that a system call reaches, the table decides by kind and size.
- * The ring needs a peer that polls; requests to other peers go by system call.
+ * Requests that the peer must refuse, and memory out of reach, take the ring. For private memory
+ * that a system call reaches, the table decides by kind and size. Requests to a peer that does not
+ * poll go by system call.
  *
  * The ring copies data twice, with two processors at once. A system call copies once, after it has
- * walked the peer's page tables. The faster one depends on the cost of a system call and on the
- * distance of the two caches: with near caches the ring moves a megabyte in half the time, with far
- * ones it loses from some kilobytes on. So each entry is measured, once. The first TRIALS requests
- * of its kind and size alternate between the protocols, IN_A_ROW at a time, because each leaves the
- * memory in another processor's cache. The fastest row of each counts: others were disturbed. The
- * faster protocol then serves the process to its end. Connecting cannot measure this in advance:
- * the ring is only as fast as the peer's polling thread.
+ * walked the peer's page tables. Which is faster depends on the machine, so each entry is measured,
+ * once. The first TRIALS requests of its kind and size alternate between the protocols, IN_A_ROW at
+ * a time, because each leaves the memory in another processor's cache. The fastest row of each
+ * counts: others were disturbed.
  *
- * A posted write by ring is timed only if it finds the ring empty, until the peer has the data, by
- * the clock that all processors share. Writes posted together are timed together, with either
- * protocol (batch.c): their rate counts. The first requests by ring touch its pages. No trial by
- * call follows before they have touched all, and their slow rows do not count.
+ * A posted write by ring is timed if it finds the ring empty, until the peer has the data. Writes
+ * posted together are timed together, with either protocol (batch.c). The first requests by ring
+ * touch its pages and are slow; no trial by call follows before they have touched all.
  *
  * Two kinds of entries are constant. A small posted write takes the ring, where the flag behind it
  * shares its request. A posted read goes by system call, which takes no time of the peer.
  *
  * A caller that waits for a peer that has just stopped polling loses its whole time limit. After
- * such a loss synchronous requests to this peer go by system call for LATE_PART times as long,
- * which bounds the loss where more processes run than processors.
+ * such a loss synchronous requests to this peer go by system call for LATE_PART times as long.
  *
- * All words are hints, stored and loaded without order. A lost update costs one trial.
+ * All words are hints, stored and loaded without order.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -51,21 +46,21 @@
 #include "soft/state/shm.h"
 
 enum {
-	SMALLEST_LOG2 = 7, /* shorter requests are the first size class; each further class is twice as long */
+	SMALLEST_LOG2 = 7, /* shorter requests are the first size class; each further one is twice as long */
 	CLASSES = 15,      /* the last one has no upper bound */
 	IN_A_ROW = 8,
 	TRIALS = 6 * IN_A_ROW,
-	ANSWER_TICKS = 500, /* about what the answer to a posted write costs both sides afterwards */
+	ANSWER_TICKS = 500, /* what the answer to a posted write costs both sides */
 	LATE_PART = 32,
 	TICKS_MAX = 1 << 30, /* more are not trusted */
 };
 
 struct entry {
 	_Atomic uint32_t proto;             /* enum soft_proto */
-	_Atomic uint32_t trials;            /* requests that were begun as trials */
+	_Atomic uint32_t trials;            /* begun */
 	_Atomic uint32_t row[SOFT_PROTOS];  /* trials in the sum */
 	_Atomic uint64_t sum[SOFT_PROTOS];  /* scaled ticks of this row */
-	_Atomic uint64_t best[SOFT_PROTOS]; /* the least sum of a row; 0: no row is complete */
+	_Atomic uint64_t best[SOFT_PROTOS]; /* least sum of a row; 0: no row is complete */
 };
 
 #define RING { .proto = SOFT_PROTO_RING }
@@ -73,7 +68,7 @@ struct entry {
 static struct entry table[SOFT_PROTO_KINDS][CLASSES] = {
 	[SOFT_POSTED_WRITE] = { RING, RING, RING },
 	[SOFT_POSTED_READ] = { CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL },
-	/* The others are SOFT_PROTO_UNKNOWN until measured. */
+	/* The others are SOFT_PROTO_UNKNOWN. */
 };
 #undef RING
 #undef CALL
@@ -108,7 +103,6 @@ static struct entry *entry_of(enum soft_proto_kind kind, uint64_t length)
 	return &table[kind][class < CLASSES ? class : CLASSES - 1];
 }
 
-/* Returns whether the peer was late recently. */
 static bool was_late(struct soft_out *out)
 {
 	uint64_t until = load_ticks(&out->calls_until);
@@ -121,7 +115,7 @@ static bool was_late(struct soft_out *out)
 	return false;
 }
 
-/* Checks last whether the peer polls, since the peer writes that cache line often. */
+/* Looks last whether the peer polls: the peer writes that cache line often. */
 static bool takes_ring(struct soft_out *out, enum soft_proto_kind kind)
 {
 	if ((kind == SOFT_SYNC_WRITE || kind == SOFT_SYNC_READ) && was_late(out))
@@ -129,16 +123,12 @@ static bool takes_ring(struct soft_out *out, enum soft_proto_kind kind)
 	return soft_peer_spins(&out->peer);
 }
 
-/*
- * Returns how many requests by ring may touch its pages for the first time. A page has the slots of
- * eight requests, and touching it takes longer than some requests of either protocol.
- */
+/* Returns how many requests by ring may touch pages for the first time. */
 static uint32_t untouched(uint64_t length)
 {
 	return length > SHM_CHUNK ? (uint32_t)((uint64_t)SHM_RING * SHM_CHUNK / length) : SHM_RING;
 }
 
-/* Returns the protocol of the next trial. */
 static enum soft_proto trial_of(struct entry *entry, uint64_t length)
 {
 	uint32_t trials = load(&entry->trials), first = untouched(length);
@@ -170,7 +160,6 @@ bool soft_proto_is_ring(enum soft_proto_kind kind, uint64_t length)
 	return (proto ? proto : trial_of(entry, length)) == SOFT_PROTO_RING;
 }
 
-/* Counts a trial of this row. */
 static void add(struct entry *entry, enum soft_proto proto, uint64_t ticks)
 {
 	uint64_t sum = load_ticks(&entry->sum[proto]) + ticks, best = load_ticks(&entry->best[proto]);
@@ -182,7 +171,6 @@ static void add(struct entry *entry, enum soft_proto proto, uint64_t ticks)
 	store_ticks(&entry->sum[proto], row % IN_A_ROW ? sum : 0);
 }
 
-/* Ends the trials, once there are enough of both protocols. */
 static void decide(struct entry *entry, uint32_t trials)
 {
 	uint64_t ring = load_ticks(&entry->best[SOFT_PROTO_RING]), call = load_ticks(&entry->best[SOFT_PROTO_CALL]);
@@ -191,7 +179,7 @@ static void decide(struct entry *entry, uint32_t trials)
 		store(&entry->proto, ring <= call ? SOFT_PROTO_RING : SOFT_PROTO_CALL);
 }
 
-/* Returns what one request takes of these, scaled by its length, since a class has many. */
+/* Returns the ticks of one request, scaled by its length. */
 static uint64_t scaled(uint64_t length, uint64_t ticks)
 {
 	return (ticks << 16) / (length >> SMALLEST_LOG2 ? length : 1 << SMALLEST_LOG2) + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which protocol moves the bytes of a request to or from a peer's private memory. See proto.c. */
+/* The protocol for a peer's private memory: proto.c. */
 #ifndef SOFT_PROTO_H
 #define SOFT_PROTO_H
 
@@ -9,7 +9,7 @@
 struct soft_out;
 
 enum {
-	SOFT_POSTED_RING = 512, /* bytes: shorter posted writes always go by ring */
+	SOFT_POSTED_RING = 512, /* bytes: shorter posted writes go by ring */
 };
 
 enum soft_proto {
@@ -35,13 +35,13 @@ static inline enum soft_proto_kind soft_proto_kind_of(bool write, bool waits)
 }
 
 /*
- * Returns the protocol for the next request of this kind and length to the peer's private memory:
- * SOFT_PROTO_CALL or SOFT_PROTO_RING. *timed says whether the caller must report what it takes.
+ * Returns the protocol for the next request of this kind and length, SOFT_PROTO_CALL or
+ * SOFT_PROTO_RING. *timed says whether the caller must report its time.
  */
 enum soft_proto soft_proto_of(struct soft_out *out, enum soft_proto_kind kind, uint64_t length, bool *timed);
-/* Returns whether requests of this kind and length go by ring, as far as is known. */
+/* Returns whether these requests go by ring, as far as is known. */
 bool soft_proto_is_ring(enum soft_proto_kind kind, uint64_t length);
-/* Reports what so many requests of this length took together, in ticks. */
+/* Reports the ticks that so many requests took together. */
 void soft_proto_took(enum soft_proto_kind kind, uint64_t length, enum soft_proto proto, uint64_t ticks,
                      uint32_t requests);
 /* Reports that the peer has not answered a synchronous request for so many ticks. */

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Access to a peer's memory: mapped, if it is a file that this process can open and that cannot
- * shrink, or by system call. The result for a region is cached under the serial number of its entry
- * in the peer's table of keys.
- *
- * The file is opened as /proc/PID/fd/FD. If /proc is that of another process namespace, PID is
- * another process there, which may be a rank of another job with the same descriptor. So nothing is
- * opened there, and a file with another inode than its owner has given is not mapped.
+ * shrink, or by system call. The result is cached under the region's serial number. The file is
+ * opened as /proc/PID/fd/FD. In a /proc of another process namespace PID is another process, so
+ * nothing is opened there, and a file with another inode than its owner has given is not mapped.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -56,9 +53,7 @@ void *soft_map_peer(const struct soft_out *out, const struct shm_mr *mr, uint64_
 	if (mr->file_fd < 0 || !out->has_proc)
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", out->peer.pid, mr->file_fd);
-	/*
-	 * Raw system calls: open and close are cancellation points, and the queue pair's lock is held.
-	 */
+	/* Raw system calls: open and close are cancellation points, and qp->lock is held. */
 	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
@@ -87,7 +82,7 @@ void soft_reach_renew(struct soft_out *out, const struct shm_mr *mr, uint32_t pl
 
 	pthread_mutex_lock(&out->map_lock);
 	if (atomic_load_explicit(&rmap->serial, memory_order_relaxed) != mr->serial) {
-		/* No thread uses the old mapping: the withdrawal of its key waited for that. */
+		/* The withdrawal of its key waited until no thread used the old mapping. */
 		if (rmap->reach == SOFT_REACH_MAPPED)
 			soft_unmap_peer(rmap->base, rmap->length);
 		map_region(out, mr, rmap);

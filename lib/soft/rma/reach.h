@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Access to a peer's memory. See reach.c. */
+/* Access to a peer's memory: reach.c. */
 #ifndef SOFT_REACH_H
 #define SOFT_REACH_H
 
@@ -16,33 +16,28 @@ enum soft_reach {
 	SOFT_REACH_VM, /* process_vm_writev */
 };
 
-/* A peer's memory region, or the fact that it cannot be mapped, cached under its serial number. */
+/* How a peer's memory region is accessed, cached under its serial number. */
 struct soft_rmap {
 	_Atomic uint32_t serial;
 	uint32_t reach;  /* enum soft_reach */
 	uint8_t *base;   /* SOFT_REACH_MAPPED: this process's address of the owner's addr */
-	uint64_t length; /* bytes of it */
+	uint64_t length; /* bytes */
 };
 
 /*
- * Returns the peer's region that the key of a span grants, or NULL. Until shm_busy_leave the peer
- * waits before it frees the memory. Under qp->lock; the caller is busy.
+ * Returns the peer's region that a span's key grants, or NULL. The peer frees the memory only after
+ * shm_busy_leave. Under qp->lock; the caller is busy.
  */
 const struct shm_mr *soft_reach_region(struct soft_qp *qp, struct soft_span span, uint32_t access);
 
 /*
- * Maps `length` bytes of a peer's region, from byte `skip` on. Returns NULL if its memory is not a
- * file that can be opened and is sealed against shrinking. The caller is busy, so that the region
- * stays.
+ * Maps `length` bytes of a peer's region, from `skip` on. Returns NULL if it is not a file that can
+ * be opened and is sealed against shrinking. The caller is busy.
  */
 void *soft_map_peer(const struct soft_out *out, const struct shm_mr *mr, uint64_t skip, uint64_t length);
 void soft_unmap_peer(void *at, uint64_t length);
-/*
- * For the first use of a region, or of a place in the table whose earlier region is gone. The
- * caller is busy, so that the region stays.
- */
+/* For the first use of a region, or of its place in the table. The caller is busy. */
 void soft_reach_renew(struct soft_out *out, const struct shm_mr *mr, uint32_t place);
-/* Unmaps the peer's memory at the end of the pipe. */
 void soft_reach_forget(struct soft_out *out);
 
 /* Returns how the region is accessed; *at becomes the address of `raddr` if it is mapped. */
