@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Addresses and ports. A port is a socket name of port space, port and address: two processes
- * cannot own the same one, and a process that is killed frees its own.
+ * Addresses and ports. A port is a socket name of port space, port and address, which one process
+ * at a time can own.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,12 +25,12 @@
 enum {
 	FIRST_EPHEMERAL = 32768,
 	EPHEMERAL = 28232,  /* ports from there on, as in Linux */
-	TRIES = 1024,       /* then other processes have taken them all */
+	TRIES = 1024,       /* then all ports are taken */
 	FIRST_FILE = 61000, /* ports from there on may be those of files */
 	FILES = 4096,
 	WHERE = 64,
 	KIND = 16,
-	KNOWN_S = 1, /* a removed address may be taken for local for that long */
+	KNOWN_S = 1, /* a removed address may count as local for that long */
 };
 
 static const struct sockaddr_in *in4(const struct sockaddr *addr)
@@ -72,8 +72,7 @@ static bool same_host(const struct sockaddr *a, const struct sockaddr *b)
 }
 
 /*
- * An address of this host that a thread has found, and until when it is valid. A program connects
- * via one address many times, and the list of addresses takes two dozen system calls.
+ * An address of this host that a thread has found: listing addresses takes two dozen system calls.
  */
 struct known {
 	union {
@@ -155,8 +154,6 @@ void cm_addr_gid(const struct sockaddr *addr, union ibv_gid *gid)
 	memcpy(gid->raw + 12, &in4(addr)->sin_addr, 4);
 }
 
-/* ---- names ---- */
-
 static void where_of(const struct sockaddr *addr, char *where)
 {
 	if (cm_addr_any(addr))
@@ -213,10 +210,7 @@ static bool conflicts(enum rdma_port_space ps, uint16_t port, const struct socka
 	return found;
 }
 
-/*
- * Returns where a search for a port starts: the process's number spreads it, so that processes
- * seldom collide.
- */
+/* Returns the start of a search for a port, which depends on the process. */
 static uint32_t search_start(void)
 {
 	static _Atomic uint32_t next;
@@ -229,10 +223,7 @@ static uint32_t search_start(void)
 	return start;
 }
 
-/*
- * Binds a free port with a file for a name, which strangers cannot take. Returns 0 or an errno
- * value.
- */
+/* Binds a port whose name is a file, which strangers cannot take. */
 static int bind_file(int sock, enum rdma_port_space ps, uint32_t start, struct sockaddr *addr, const char *where)
 {
 	char kind[KIND];
@@ -248,7 +239,6 @@ static int bind_file(int sock, enum rdma_port_space ps, uint32_t start, struct s
 	return err ? EADDRNOTAVAIL : 0;
 }
 
-/* Binds a free ephemeral port. Returns 0 or an errno value. */
 static int bind_ephemeral(int sock, enum rdma_port_space ps, struct sockaddr *addr, const char *where)
 {
 	const uint32_t start = search_start();
@@ -287,9 +277,7 @@ int cm_addr_reserve(enum rdma_port_space ps, struct sockaddr *addr)
 	return -1;
 }
 
-/*
- * Tries the ports of files as such first: a program may also have requested one of their numbers.
- */
+/* Tries files first: their numbers may also be names. */
 static int connect_name(int sock, enum rdma_port_space ps, uint16_t port, const char *where)
 {
 	char kind[KIND];
@@ -309,7 +297,7 @@ int cm_addr_connect(int sock, enum rdma_port_space ps, const struct sockaddr *ad
 	err = connect_name(sock, ps, port, where);
 	if (err == ECONNREFUSED && addr->sa_family == AF_INET)
 		err = connect_name(sock, ps, port, "any4");
-	/* A listener on :: takes IPv4 unless it has declined; it checks the request itself. */
+	/* A listener on :: takes IPv4 unless it has declined; it checks that itself. */
 	if (err == ECONNREFUSED)
 		err = connect_name(sock, ps, port, "any6");
 	return err;
@@ -379,7 +367,7 @@ static int resolve(const char *node, const char *service, const struct rdma_addr
 	return addr ? 0 : EAI_MEMORY;
 }
 
-/* Keeps an address that the caller gave in addition to the one to be resolved. */
+/* Keeps the caller's address that is not to be resolved. */
 static int keep_hint(const struct rdma_addrinfo *hints, struct rdma_addrinfo *rai)
 {
 	if (!hints)

@@ -51,8 +51,8 @@ SOFT_EXPORT int rdma_reject_ece(struct rdma_cm_id *id, const void *private_data,
 }
 
 /*
- * Sockets over RDMA. Their prototypes differ, but all return an integer that is -1 on failure; a
- * long suits ssize_t, off_t and int.
+ * Sockets over RDMA. All return an integer that is -1 on failure; a long suits ssize_t, off_t and
+ * int.
  */
 long softverbs_no_socket(void) SOFT_HIDDEN;
 

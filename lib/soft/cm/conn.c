@@ -29,7 +29,6 @@ static uint8_t depth(uint8_t asked)
 	return asked > SOFT_MAX_RD_ATOMIC ? SOFT_MAX_RD_ATOMIC : asked;
 }
 
-/* Parameters of a caller that passes none: all that the device offers. */
 static struct rdma_conn_param default_param(void)
 {
 	return (struct rdma_conn_param){
@@ -66,7 +65,7 @@ static void fill_msg(struct cm_id *id, const struct rdma_conn_param *param, stru
 
 /* ---- the active side ---- */
 
-/* Reports that nothing listens, with a CM's reason. The caller holds cm_lock. */
+/* Reports that nothing listens. Under cm_lock. */
 static void refused(struct cm_id *id)
 {
 	struct cm_event *event;
@@ -84,7 +83,6 @@ static void refused(struct cm_id *id)
 	cm_event_queue(id, event);
 }
 
-/* Tries to send the request once. Returns 0 or an errno value. */
 static int try_request(struct cm_id *id)
 {
 	int err = cm_addr_connect(id->sock, id->base.ps, &id->base.route.addr.dst_addr);
@@ -127,7 +125,7 @@ static void on_retry(void *arg)
 
 /*
  * Repeats the request, CM_RETRIES times at most: a program that connects on a message of its peer
- * may precede the peer's rdma_listen, as address resolution takes no time here.
+ * may precede the peer's rdma_listen.
  */
 static int retry_later(struct cm_id *id)
 {
@@ -172,7 +170,7 @@ static int request(struct cm_id *id, const struct rdma_conn_param *param)
 	err = try_request(id);
 	if (try_again(err))
 		err = retry_later(id);
-	else if (err == ESTALE) /* another user listens there, which counts as no listener */
+	else if (err == ESTALE) /* another user's listener counts as none */
 		err = ECONNREFUSED;
 	if (err)
 		id->state = CM_DISCONNECTED;
@@ -232,7 +230,7 @@ static void agree(struct cm_id *id, struct rdma_conn_param *param)
 	param->initiator_depth = id->initiator_depth;
 }
 
-/* Rejects a request if this side or the peer is short of resources. */
+/* Rejects a request if the error is a shortage of resources. */
 static void give_up(struct cm_id *id, int err)
 {
 	if (!soft_is_shortage(err) && !soft_is_remote_shortage(err))
@@ -261,7 +259,7 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *base, struct rdma_conn_param *ask
 	agree(id, &param);
 	if (!asked || param.rnr_retry_count > MAX_RETRY)
 		param.rnr_retry_count = id->rnr_retry_count;
-	pthread_mutex_lock(&cm_lock); /* the engine may already handle messages of the peer */
+	pthread_mutex_lock(&cm_lock); /* the engine may be handling the peer's messages */
 	fill_msg(id, &param, &msg);
 	pthread_mutex_unlock(&cm_lock);
 	if (base->qp) {
@@ -328,7 +326,7 @@ SOFT_EXPORT int rdma_notify(struct rdma_cm_id *base, enum ibv_event_type event)
 	return err ? cm_fail(err) : 0;
 }
 
-/* ---- the end; cm_lock is held ---- */
+/* ---- the end; under cm_lock ---- */
 
 static void on_end(void *arg);
 
@@ -346,7 +344,7 @@ static void end_after(struct cm_id *id, long ms)
 	timerfd_settime(id->end_fd, 0, &timer, NULL);
 }
 
-/* Both sides have disconnected, or one has and the other does not answer. */
+/* Both sides have disconnected, or the other does not answer. */
 static void enter_timewait(struct cm_id *id)
 {
 	if (id->timewait)
@@ -393,7 +391,6 @@ SOFT_EXPORT int rdma_disconnect(struct rdma_cm_id *base)
 	err = cm_qp_error(id);
 	if (err)
 		return cm_fail(err);
-	/* No connection can end. */
 	if (cm_is_sidr(id))
 		return 0;
 	pthread_mutex_lock(&cm_lock);

@@ -12,7 +12,6 @@ enum {
 	RESOLVE_MS = 2000,
 };
 
-/* Keeps domain and attributes for the queue pairs of a listener's requests. */
 static int keep_attr(struct cm_id *id, struct ibv_pd *pd, const struct ibv_qp_init_attr *attr)
 {
 	if (pd)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Event channels and events. A channel's descriptor counts its unfetched events.
- */
+/* Event channels and events. A channel's descriptor counts its unfetched events. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -28,7 +26,6 @@ SOFT_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
 		errno = ENOMEM;
 		return NULL;
 	}
-	/* Without a device there are no events. */
 	if (!cm_verbs())
 		return NULL;
 	channel = calloc(1, sizeof(*channel));
@@ -51,7 +48,7 @@ SOFT_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *base)
 	free(channel);
 }
 
-/* ---- queueing; cm_lock is held ---- */
+/* ---- queueing; under cm_lock ---- */
 
 struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status)
 {
@@ -134,7 +131,7 @@ static int confirm(struct cm_id *id)
 	return err;
 }
 
-/* Finishes the handshake after the peer has accepted; without a queue pair the program does it. */
+/* Finishes the handshake, if the identifier has a queue pair. */
 static void respond(struct cm_event *event)
 {
 	struct cm_id *id = cm_id(event->base.id);
@@ -149,7 +146,7 @@ static void respond(struct cm_event *event)
 		err = confirm(id);
 	event->base.event = err ? RDMA_CM_EVENT_CONNECT_ERROR : RDMA_CM_EVENT_ESTABLISHED;
 	event->base.status = -err;
-	/* The peer's engine reported its shortage while this side made its queue pair ready. */
+	/* The peer reported its shortage while this side made its queue pair ready. */
 	if (soft_is_remote_shortage(err)) {
 		event->base.event = RDMA_CM_EVENT_REJECTED;
 		event->base.status = CM_REJ_NO_RESOURCES;
@@ -158,7 +155,6 @@ static void respond(struct cm_event *event)
 	}
 }
 
-/* Does an event's work on objects that belong to the caller's thread. */
 static int process(struct cm_event *event)
 {
 	struct cm_id *id = cm_id(event->base.id);
@@ -175,7 +171,6 @@ static int process(struct cm_event *event)
 			cm_sidr_address(&event->base);
 		break;
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		/* Requests of a synchronous listener are synchronous. */
 		if (cm_id(event->base.listen_id)->sync)
 			return rdma_migrate_id(&id->base, NULL);
 		break;
@@ -282,7 +277,7 @@ void cm_event_forget(struct cm_id *id)
 		free(event);
 		if (request == &id->base)
 			continue;
-		/* No program will see this request: destroying its identifier rejects it. */
+		/* This rejects the request. */
 		pthread_mutex_unlock(&cm_lock);
 		rdma_destroy_id(request);
 		pthread_mutex_lock(&cm_lock);
@@ -326,7 +321,7 @@ SOFT_EXPORT int rdma_migrate_id(struct rdma_cm_id *base, struct rdma_event_chann
 		base->event = NULL;
 	}
 	pthread_mutex_lock(&cm_lock);
-	/* This thread is fetching the request's own event, and acknowledges it later. */
+	/* This thread fetches the request's own event, and acknowledges it later. */
 	if (channel)
 		move_events(id, cm_channel(base->channel), to);
 	else

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The connection manager's part in a child of fork. soft/engine/fork.c closes its sockets, with all
- * that the engine watches.
- */
+/* The connection manager in a child of fork. engine/fork.c closes its sockets. */
 #include <pthread.h>
 
 #include "soft/cm/cm.h"

@@ -21,16 +21,11 @@
 pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t cm_acked = PTHREAD_COND_INITIALIZER;
 
-/* ---- the device ---- */
-
 static pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ibv_context *device;
 static struct ibv_pd *domain;
 
-/*
- * Opens device and domain, or neither, so that an identifier with a device has a domain. The caller
- * holds device_lock.
- */
+/* Opens device and domain, or neither. Under device_lock. */
 static void open_device(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -85,8 +80,6 @@ SOFT_EXPORT void rdma_free_devices(struct ibv_context **list)
 	free(list);
 }
 
-/* ---- life ---- */
-
 struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
                         enum ibv_qp_type type)
 {
@@ -133,7 +126,6 @@ SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_c
 	return 0;
 }
 
-/* Notifies the peer if it still expects a message. */
 static void say_goodbye(struct cm_id *id)
 {
 	struct cm_msg msg = { .reason = CM_REJ_CONSUMER };
@@ -148,7 +140,6 @@ static void say_goodbye(struct cm_id *id)
 		cm_send(id, &msg, CM_DREQ);
 		break;
 	default:
-		/* Nothing has been sent yet, or everything. */
 		break;
 	}
 }
@@ -178,8 +169,6 @@ SOFT_EXPORT int rdma_destroy_id(struct rdma_cm_id *base)
 	return 0;
 }
 
-/* ---- addresses ---- */
-
 int cm_id_bind_device(struct cm_id *id)
 {
 	struct rdma_addr *addr = &id->base.route.addr;
@@ -197,7 +186,6 @@ int cm_id_bind_device(struct cm_id *id)
 	return 0;
 }
 
-/* Binds a source address. Returns 0 or an errno value. */
 static int bind_source(struct cm_id *id, const struct sockaddr *addr)
 {
 	struct sockaddr *src = &id->base.route.addr.src_addr;
@@ -265,7 +253,7 @@ static int choose_source(struct cm_id *id, const struct sockaddr *src, const str
 	const struct sockaddr *from = src && cm_addr_len(src) && !cm_addr_any(src) ? src : dst;
 
 	if (id->sock >= 0) {
-		/* Bound to the wildcard: keep the port, set the address. */
+		/* Bound to the wildcard: keeps the port, sets the address. */
 		if (cm_addr_any(&addr->src_addr)) {
 			uint16_t port = cm_addr_port(&addr->src_addr);
 
@@ -297,7 +285,7 @@ SOFT_EXPORT int rdma_resolve_addr(struct rdma_cm_id *base, struct sockaddr *src,
 	/* A wildcard destination is this host. */
 	errno = 0;
 	if (!cm_addr_any(dst) && !cm_addr_local(dst)) {
-		if (soft_is_shortage(errno)) /* the list of addresses is not available */
+		if (soft_is_shortage(errno)) /* the addresses cannot be listed */
 			return cm_fail(errno);
 		post_locked(id, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV);
 		return cm_complete(id);
@@ -358,8 +346,6 @@ SOFT_EXPORT __be16 rdma_get_dst_port(struct rdma_cm_id *id)
 {
 	return htons(cm_addr_port(&id->route.addr.dst_addr));
 }
-
-/* ---- options ---- */
 
 static int id_option(struct cm_id *id, int name, const void *value, size_t length)
 {

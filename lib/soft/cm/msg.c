@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Messages between connection managers: sending, receiving, and their effect on identifiers. */
+/* Messages between connection managers, and their effect on identifiers. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <netinet/in.h>
@@ -20,7 +20,7 @@
 
 #define CM_MAGIC 0x73766363006d0001ULL
 
-/* An accepted connection without a request so far. */
+/* An accepted connection without a request. */
 struct pending {
 	struct soft_list list;
 	struct cm_id *listener; /* NULL once destroyed */
@@ -49,12 +49,12 @@ void cm_send_unready(struct cm_id *id, int err)
 	cm_send(id, &msg, CM_REJ);
 }
 
-/* Returns 1 for a message, 0 if there is none, -1 if the peer is gone or the message is invalid. */
+/* Returns 1 for a message, 0 for none, -1 if the peer is gone or the message invalid. */
 static int receive(int sock, struct cm_msg *msg)
 {
 	ssize_t n = recv(sock, msg, sizeof(*msg), MSG_DONTWAIT);
 
-	/* The peer closed with unread data: that error comes first, then the peer's messages. */
+	/* The peer closed with unread data: the error comes first, then its messages. */
 	if (n < 0 && errno == ECONNRESET)
 		n = recv(sock, msg, sizeof(*msg), MSG_DONTWAIT);
 
@@ -64,8 +64,6 @@ static int receive(int sock, struct cm_msg *msg)
 		return -1;
 	return 1;
 }
-
-/* ---- requests ---- */
 
 void cm_attach_private(struct cm_event *event, const struct cm_msg *msg, uint8_t length)
 {
@@ -110,7 +108,7 @@ static bool wanted(const struct cm_id *listener, const struct cm_msg *msg)
 	return listener->requests < listener->backlog;
 }
 
-/* Returns a request's identifier, or NULL. The caller holds cm_lock. */
+/* Returns a request's identifier, or NULL. Under cm_lock. */
 static struct cm_id *request_new(struct cm_id *listener, const struct cm_msg *msg, int sock)
 {
 	struct cm_id *id =
@@ -138,8 +136,7 @@ static struct cm_id *request_new(struct cm_id *listener, const struct cm_msg *ms
 }
 
 /*
- * Returns 0, or the reason to reject a request; then the caller closes the socket. The caller holds
- * cm_lock.
+ * Returns 0, or the reason to reject a request; the caller then closes the socket. Under cm_lock.
  */
 static uint32_t take_request(struct cm_id *listener, const struct cm_msg *msg, int sock)
 {
@@ -183,7 +180,6 @@ static void refuse_short(int sock, int err)
 
 static struct soft_list pendings = { &pendings, &pendings };
 
-/* Handles the first message on an accepted socket. */
 static void on_request(void *arg)
 {
 	struct pending *pending = arg;
@@ -244,7 +240,7 @@ void cm_orphan(struct cm_id *listener)
 	}
 }
 
-/* ---- connections; cm_lock is held ---- */
+/* ---- connections; under cm_lock ---- */
 
 static void on_reply(struct cm_id *id, const struct cm_msg *msg)
 {
@@ -274,7 +270,7 @@ static void on_reject(struct cm_id *id, const struct cm_msg *msg)
 	if (!told && id->state != CM_REQUESTED)
 		return;
 	id->state = CM_DISCONNECTED;
-	/* If a request is withdrawn before it was accepted, rdma_accept fails, without an event. */
+	/* If a request is withdrawn before it was accepted, rdma_accept fails. */
 	if (!told)
 		return;
 	if (cm_is_sidr(id)) {
@@ -305,11 +301,10 @@ static void on_disconnect(struct cm_id *id)
 {
 	if (id->state == CM_DISCONNECTED)
 		return;
-	/* RTU cannot be lost here: a peer that disconnects was connected. */
+	/* RTU cannot be lost: a peer that disconnects was connected. */
 	cm_ended(id, 0);
 }
 
-/* Handles a peer that has closed or died. */
 static void on_gone(struct cm_id *id)
 {
 	switch (id->state) {
@@ -352,7 +347,7 @@ static void handle(struct cm_id *id, const struct cm_msg *msg)
 		on_disconnect(id);
 		break;
 	case CM_REQ:
-		/* One per connection, which on_request has read. */
+		/* on_request has read the connection's only one */
 		break;
 	}
 }

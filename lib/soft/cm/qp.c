@@ -10,8 +10,6 @@
 #include "soft/base/export.h"
 #include "soft/cm/cm.h"
 
-/* ---- attributes ---- */
-
 static void init_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
 	attr->pkey_index = 0;
@@ -50,7 +48,6 @@ static void rts_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask
 		IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
 }
 
-/* Fills in attributes for datagrams, which are fixed. */
 static void datagram_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
 	*mask = IBV_QP_STATE;
@@ -104,10 +101,7 @@ static int move_to(struct cm_id *id, enum ibv_qp_state state)
 
 int cm_qp_ready(struct cm_id *id)
 {
-	/*
-	 * The access flags depend on the negotiation, which was unknown when the queue pair was
-	 * created.
-	 */
+	/* The access flags depend on the negotiation, which follows the queue pair's creation. */
 	int err = move_to(id, IBV_QPS_INIT);
 
 	if (!err)
@@ -123,8 +117,6 @@ int cm_qp_error(struct cm_id *id)
 
 	return id->base.qp ? ibv_modify_qp(id->base.qp, &attr, IBV_QP_STATE) : 0;
 }
-
-/* ---- making ---- */
 
 static int make_cq(struct rdma_cm_id *id, uint32_t entries, struct ibv_comp_channel **channel, struct ibv_cq **cq)
 {
@@ -155,7 +147,6 @@ static void drop_cqs(struct rdma_cm_id *id)
 	drop_cq(&id->send_cq_channel, &id->send_cq);
 }
 
-/* Creates the completion queues that the caller left out. */
 static int make_cqs(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
 	int err = 0;
@@ -216,7 +207,7 @@ SOFT_EXPORT int rdma_create_qp(struct rdma_cm_id *base, struct ibv_pd *pd, struc
 {
 	struct ibv_qp_init_attr_ex ex = { 0 };
 
-	/* Set comp_mask after the copy: the short structure has padding in its place. */
+	/* Set after the copy: the short structure has padding in its place. */
 	memcpy(&ex, attr, sizeof(*attr));
 	ex.comp_mask = IBV_QP_INIT_ATTR_PD;
 	ex.pd = pd;
@@ -236,8 +227,6 @@ SOFT_EXPORT void rdma_destroy_qp(struct rdma_cm_id *id)
 	id->qp = NULL;
 	drop_cqs(id);
 }
-
-/* ---- shared receive queues ---- */
 
 SOFT_EXPORT int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
 {

@@ -2,11 +2,12 @@
 /*
  * Identifiers for datagrams (RDMA_PS_UDP): service ID resolution.
  *
- * DESIGN NOTES Instead of a connection there is one question and one answer, as in the service ID
- * resolution (SIDR) of the InfiniBand CM: rdma_connect asks, rdma_accept answers with a queue
- * pair's number. They travel as CM_REQ and CM_REP (or CM_REJ). Then both identifiers are
- * CM_DISCONNECTED, and neither side learns of the other's end. Their queue pairs are ready from the
- * start and stay so.
+ * DESIGN NOTES
+ *
+ * Instead of a connection there is one question and one answer, as in the service ID resolution
+ * (SIDR) of the InfiniBand CM: rdma_connect asks, rdma_accept answers with a queue pair's number.
+ * They travel as CM_REQ and CM_REP (or CM_REJ). Then both identifiers are CM_DISCONNECTED, and
+ * neither side learns of the other's end. Their queue pairs are always ready.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -90,7 +91,7 @@ int cm_sidr_accept(struct cm_id *id, const struct rdma_conn_param *param)
 	pthread_mutex_unlock(&cm_lock);
 	if (err)
 		return cm_fail(err);
-	/* The library acknowledges the event of a synchronous request; no other event follows. */
+	/* The library acknowledges the event of a synchronous request. */
 	if (id->sync && id->base.event) {
 		rdma_ack_cm_event(id->base.event);
 		id->base.event = NULL;
