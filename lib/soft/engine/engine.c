@@ -11,12 +11,11 @@
  *   SHM_WAKEUP  no thread polls; the peer writes to the owner's eventfd, which costs a system call.
  *   SHM_POLLED  a thread polls and sees the bell itself. In case it stops, the engine checks now
  *               and then; two checks in a row without a poll before them lead to SHM_WAKEUP.
- * Callers that are about to sleep on a completion channel switch to SHM_WAKEUP immediately.
+ * A caller that is about to sleep on a completion channel switches to SHM_WAKEUP.
  *
- * A check takes the processor from the polling thread, in a virtual machine for tens of
- * microseconds, and delays the peers as long. So the engine checks every 8 ms while the program
- * polls, and after 1 ms once it has found that no thread polls. A peer that waits for an answer
- * need not wait for the check: it wakes the engine (renotify.c).
+ * A check takes the processor from the polling thread. So the engine checks every 8 ms while the
+ * program polls, and after 1 ms once it has found that no thread polls. A peer that waits for an
+ * answer wakes the engine itself (renotify.c).
  */
 #include <errno.h>
 #include <pthread.h>
@@ -42,10 +41,10 @@ enum {
 	QUIET_TICKS = 2,
 };
 
-/* Set by threads that poll in vain, cleared by the engine at each tick and wakeup. */
+/* Set by threads that poll in vain, cleared at each tick and wakeup. */
 static _Atomic uint32_t polls_seen;
 
-/* The checks while other threads poll; for the engine only. */
+/* The checks while other threads poll. */
 static struct {
 	uint64_t next_ns; /* 0: not known */
 	uint32_t quiet;   /* checks in a row without a poll before them */
@@ -56,7 +55,7 @@ static bool has_polled(void)
 	return atomic_exchange_explicit(&polls_seen, 0, memory_order_relaxed);
 }
 
-/* A peer has waited too long: perhaps no thread polls any more, or not often enough. */
+/* A peer has waited too long: perhaps no thread polls often enough. */
 static void look_soon(void)
 {
 	uint64_t soon = soft_now_ns() + QUIET_TICK_NS;
@@ -72,7 +71,7 @@ static void on_wakeup(void *arg)
 	uint64_t count;
 	bool by_peer;
 
-	/* Non-blocking: another wake may have taken the count. */
+	/* Another wake may have taken the count. */
 	if (read(core->wakeup_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		return;
 	by_peer = shm_wakeup_reset(core->bell);
@@ -119,10 +118,7 @@ static void tick(struct soft_core *core, uint64_t now)
 		soft_progress_now(core);
 }
 
-/*
- * Fires the timers that are due; returns the time of the next one. A queue pair is not destroyed
- * while core->progress is held.
- */
+/* Returns the time of the next timer. core->progress keeps queue pairs from being destroyed. */
 static uint64_t run_timers(struct soft_core *core, uint64_t now)
 {
 	struct soft_qp *qp;
@@ -135,7 +131,7 @@ static uint64_t run_timers(struct soft_core *core, uint64_t now)
 	return next;
 }
 
-/* While other threads poll: checks, if it is time; returns the time of the next check. */
+/* Checks, if it is time; returns the time of the next check. */
 static uint64_t run_ticks(struct soft_core *core, uint64_t now)
 {
 	if (shm_attention_get(core->seg) != SHM_POLLED) {
@@ -173,7 +169,7 @@ int soft_engine_start(struct soft_core *core)
 	err = softverbs_watch(core->wakeup_fd, on_wakeup, core);
 	if (err)
 		return err;
-	/* Signals are handled by the program's threads. */
+	/* The program's threads handle signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = pthread_create(&thread, NULL, engine_main, core);

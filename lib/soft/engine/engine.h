@@ -9,22 +9,22 @@
 #include "soft/state/core.h"
 #include "soft/state/shm.h"
 
-/* The engine thread, and what peers have to do to be noticed: engine.c. */
+/* engine.c */
 
-/* Turn the loop, which is open, from now on. 0 or an errno value. */
+/* Turns the loop, which is open. Returns 0 or an errno value. */
 int soft_engine_start(struct soft_core *core);
-/* A thread is about to sleep: peers have to wake the engine from now on. */
+/* A thread is about to sleep: peers have to wake the engine. */
 void soft_attention_wakeup(struct soft_core *core);
-/* A thread polls: the engine looks now and then only, and peers need not wake it. */
+/* A thread polls: peers need not wake the engine. */
 void soft_attention_polled(struct soft_core *core);
 
-/* Creation of the process's state, which owns queue pair numbers: start.c. */
+/* start.c */
 
 /* Returns the process's core, made at first use; or NULL with errno. */
 struct soft_core *soft_core_get(void);
 /*
- * Around a fork: the core does not change, in the child, too, until soft_core_let_go. The child
- * calls soft_core_forked before that, after which soft_core_get makes a new core.
+ * Around a fork: the core does not change until soft_core_let_go. Before that, the child calls
+ * soft_core_forked; then soft_core_get makes a new core.
  */
 void soft_core_hold(void);
 void soft_core_let_go(void);
@@ -32,7 +32,7 @@ void soft_core_forked(void);
 /* Takes another block of queue pair numbers. Under table_lock. Returns 0 or an errno value. */
 int soft_slot_take(struct soft_core *core);
 
-/* Draining the pipes: progress.c. */
+/* progress.c */
 
 enum {
 	SOFT_SAY_TICKS = 1000, /* between two stores of spin_ticks: peers read the line */
@@ -40,10 +40,10 @@ enum {
 
 /*
  * Drains all pipes: carries out requests, takes responses. Returns immediately if there is nothing
- * to do, or if another thread does it.
+ * to do, or another thread does it.
  */
 void soft_progress(struct soft_core *core);
-/* Drains all pipes after waiting for core->progress. */
+/* Waits for core->progress first. */
 void soft_progress_now(struct soft_core *core);
 
 /* Under core->progress; pairs with soft_looks. */
@@ -62,13 +62,13 @@ static inline void soft_count_served(struct soft_core *core, uint64_t requests)
 	atomic_store_explicit(&core->served, served + requests, memory_order_relaxed);
 }
 
-/* Read by polling threads, for periodic work; pairs with soft_count_look. */
+/* Pairs with soft_count_look. */
 static inline uint32_t soft_looks(struct soft_core *core)
 {
 	return atomic_load_explicit(&core->looks, memory_order_relaxed);
 }
 
-/* Announces that a thread polls; called after a poll that found nothing. */
+/* Announces that a thread polls, after an empty poll. */
 static inline void soft_say_spinning(struct soft_core *core)
 {
 	uint64_t now = shm_ticks();
@@ -77,10 +77,7 @@ static inline void soft_say_spinning(struct soft_core *core)
 		shm_spin_store(core->seg, now);
 }
 
-/*
- * Returns whether the bell has rung since listen_to_bell. The work that it announced may have been
- * found without it.
- */
+/* Returns whether the bell has rung since listen_to_bell. */
 static inline bool soft_bell_rung(struct soft_core *core)
 {
 	return shm_bell_last(core->bell) != atomic_load_explicit(&core->heard, memory_order_relaxed);

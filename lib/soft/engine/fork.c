@@ -4,15 +4,13 @@
  *
  * DESIGN NOTES
  *
- * A child cannot use the inherited state: it has no engine thread, and the shared memory belongs to
- * the parent. It closes the sockets, whose end reports the parent's death to peers, and drops the
- * rest; its first ibv_open_device makes a new state. The parent is not affected. Data that other
- * threads were changing during the fork may be inconsistent in the child, and so may locks. fork
- * holds the locks of the two tables that the child uses; the child makes all others anew.
+ * A child has no engine thread, and the shared memory belongs to the parent. It closes the sockets,
+ * whose end reports the parent's death to peers; its first ibv_open_device makes a new state. Data
+ * that other threads were changing may be inconsistent in the child, and so may locks. fork holds
+ * the locks of the two tables that the child uses; the child makes all others anew.
  *
  * Objects made before the fork are the parent's. A child may destroy them, as libraries do when a
- * process exits, but not use them: each object leads to its state, of which the child has a private
- * copy. (With a card, the parent would lose them.)
+ * process exits, but not use them: each leads to its state, of which the child has a private copy.
  */
 #include <pthread.h>
 
@@ -24,10 +22,7 @@
 #include "soft/peer/reserve_fd.h"
 #include "soft/state/loop.h"
 
-/*
- * In this order: soft_core_get watches descriptors. The forking thread holds both in the child,
- * too.
- */
+/* In this order: soft_core_get watches descriptors. The child's thread holds both, too. */
 static void before(void)
 {
 	soft_core_hold();
@@ -53,7 +48,7 @@ static void in_child(void)
 	soft_random_forked();
 }
 
-/* At load time, before any fork. Without memory for it, a child's calls fail. */
+/* At load time, before any fork. Without memory, a child's calls fail. */
 __attribute__((constructor)) static void register_handlers(void)
 {
 	pthread_atfork(before, let_go, in_child);

@@ -5,10 +5,9 @@
  *
  * DESIGN NOTES
  *
- * Operations of the peer before its death count, and a NIC would notice the death only by a request
- * without an answer. So requests fail immediately, as unanswered. A queue pair without requests
- * enters the error state, which flushes its receives, only after half a second: enough time for a
- * program that is about to take its last completion.
+ * Operations of the peer before its death count. Requests fail immediately, as unanswered. A queue
+ * pair without requests enters the error state, which flushes its receives, after half a second, so
+ * that a program can take its last completion.
  */
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -32,16 +31,11 @@ enum {
 	DEAD_PEER_NS = 500000000, /* delay of the error state after a death, without requests */
 };
 
-/* ---- the peer is found, or answers ---- */
-
 bool soft_attach_pipe(struct soft_qp *qp, struct soft_out *out)
 {
 	int index = out ? shm_qpn_index(out->peer.seg, qp->attr.dest_qp_num) : -1;
 
-	/*
-	 * The withdrawal of a key waits for all peers (key.c), at the same time as the queue pairs' own
-	 * threads.
-	 */
+	/* The withdrawal of a key (key.c) reads these of all queue pairs. */
 	pthread_mutex_lock(&soft_core->table_lock);
 	qp->out = index < 0 ? NULL : out;
 	qp->peer = index < 0 ? NULL : &out->peer.seg->qp[index];
@@ -49,7 +43,6 @@ bool soft_attach_pipe(struct soft_qp *qp, struct soft_out *out)
 	return index >= 0;
 }
 
-/* If the peer does not have the number, the pipe stays in qp->awaited. */
 static void answered(struct soft_qp *qp, struct soft_out *out)
 {
 	if (soft_attach_pipe(qp, out))
@@ -77,12 +70,9 @@ void soft_out_answered(struct soft_core *core, struct soft_out *out)
 	}
 }
 
-/* ---- it dies, or is cut off ---- */
-
 /*
- * Ends the connection of a queue pair: its requests fail, and without requests it notices nothing.
- * Waiting requests fail in their turn (step_gone in requester.c), but not in SQD, and not those
- * that concern own keys.
+ * Fails the queue pair's requests, waiting ones in their turn (step_gone in requester.c), but not
+ * in SQD, and not those on own keys.
  */
 static void unanswered(struct soft_qp *qp)
 {
@@ -96,9 +86,7 @@ static void unanswered(struct soft_qp *qp)
 	soft_pump(qp);
 }
 
-/*
- * The peer died a while ago, or the adversary cuts the path, so that no requests arrive either.
- */
+/* The peer died a while ago, or the adversary cuts the path. */
 static void cut(struct soft_qp *qp)
 {
 	qp->cut_ns = 0;
@@ -143,7 +131,7 @@ void soft_timer_fired(struct soft_qp *qp)
 	}
 	if (qp->routes && soft_datagram_late(qp))
 		soft_pump(qp);
-	/* A stall's time came first: there is one timer per queue pair. */
+	/* A queue pair has one timer; a stall's time came first. */
 	if (qp->cut_ns && qp->stall != SOFT_WAIT_TIMER)
 		soft_timer_set(qp, qp->cut_ns);
 	soft_unlock(&qp->lock);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Incoming pipes: requesters send a hello to the socket of one of this process's slots; their
- * requests are accepted until they die.
- */
+/* Incoming pipes: requesters send a hello to the socket of one of this process's slots. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -55,7 +52,7 @@ static void on_in_death(void *arg)
 	in_remove(soft_core, arg);
 }
 
-/* Maps the requester's memory. Takes over the descriptors. Returns 0 or an errno value. */
+/* Takes over the descriptors. */
 static int in_map(struct soft_in *in, const int *fds)
 {
 	void *map = MAP_FAILED;
@@ -77,7 +74,6 @@ static int in_map(struct soft_in *in, const int *fds)
 	return err;
 }
 
-/* Returns 0 or an errno value. */
 static int in_watch(struct soft_in *in)
 {
 	int err = in->peer.pidfd < 0 ? 0 : softverbs_watch(in->peer.pidfd, on_in_death, in);
@@ -96,7 +92,6 @@ static int in_welcome(struct soft_core *core, const struct soft_in *in)
 	return soft_hello_send(in->sock, &welcome, own, SOFT_WELCOME_FDS);
 }
 
-/* Returns 0 or an errno value. */
 static int in_setup(struct soft_core *core, struct soft_in *in, const int *fds, const struct soft_hello *hello)
 {
 	int err = in_map(in, fds);
@@ -130,7 +125,6 @@ err_unmap:
 	return err;
 }
 
-/* Handles the first message on an accepted socket. */
 static void on_hello(void *arg)
 {
 	struct soft_in *in = arg;

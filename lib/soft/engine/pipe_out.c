@@ -7,22 +7,21 @@
  *
  * The requester connects to the socket of the slot in the peer's queue pair number, and sends a
  * hello with four descriptors: its segment, its bell, its eventfd and the pipe's memory. The
- * responder's engine maps them and answers with its own first three. Pipes carry requests one way,
- * so two processes that connect to each other at the same moment make two. The socket stays open:
- * its end of file, or the process descriptor, reports a death.
+ * responder's engine maps them and answers with its own first three. A pipe carries requests one
+ * way, so two processes that connect to each other make two. The socket stays open: its end of
+ * file, or the process descriptor, reports a death.
  *
- * A living process may take any time to answer: it may be stopped, or its engine may not be
- * scheduled. No time limit can distinguish that from a death, and none is needed, since the kernel
- * reports deaths. So a connecting thread waits briefly. That is nearly always enough, and it makes
- * a shortage on either side an immediate error. Then the thread continues with a pipe that is not
- * answered. Queue pairs await it (qp->awaited), with closed gates and their requests in the send
- * queue, until this process's engine has the answer, or the end of file if the peer dies.
+ * A silent process may be stopped, so no time limit reveals a death; the kernel reports it. So a
+ * connecting thread waits briefly, which makes a shortage on either side an immediate error, and
+ * continues with a pipe that is not answered. Queue pairs await it (qp->awaited), with closed gates
+ * and their requests in the send queue, until this process's engine has the answer or the end of
+ * file.
  *
  *   not answered   in core->out[], so that there is one request for it; out->peer is unknown
- *   answered       everything is known; queue pairs that awaited it continue (peer_events.c)
- *   dead           as after a death; also if the answer is invalid
+ *   answered       queue pairs that awaited it continue (peer_events.c)
+ *   dead           also if the answer is invalid
  *
- * A queue pair that begins to await a pipe while it is answered or dies misses neither. The engine
+ * A queue pair that begins to await a pipe while it is answered or dies misses neither: the engine
  * sets `answered` or `dead` and then reads the queue pair, and the queue pair reads those, both
  * under qp->lock.
  */
@@ -67,7 +66,7 @@ static void limit_connecting(int sock)
 	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 }
 
-/* Returns 0 or an errno value; ECONNREFUSED or ESTALE if no process of this user owns the slot. */
+/* Returns ECONNREFUSED or ESTALE if no process of this user owns the slot. */
 static int slot_connect(uint32_t slot, int *sock)
 {
 	struct softverbs_name name = { "qp", slot, "" };
@@ -108,7 +107,7 @@ static struct soft_out *out_alloc(uint32_t slot)
 	}
 	pthread_mutex_init(&out->map_lock, NULL);
 	soft_list_init(&out->waiting);
-	/* One for core->out[], one for the caller. */
+	/* core->out[] and the caller */
 	atomic_store(&out->refs, 2);
 	return out;
 }
@@ -120,7 +119,6 @@ static void out_free_alloc(struct soft_out *out)
 	free(out);
 }
 
-/* Returns 0 or an errno value. */
 static int say_hello(struct soft_core *core, const struct soft_out *out, int pipe_fd)
 {
 	int own[SOFT_HELLO_FDS] = { core->seg_fd, core->bell_fd, core->wakeup_fd, pipe_fd };
@@ -131,7 +129,7 @@ static int say_hello(struct soft_core *core, const struct soft_out *out, int pip
 	return err == EPIPE || err == ECONNRESET ? 0 : err;
 }
 
-/* Allocates the pipe's memory and sends the hello. Returns 0 or an errno value. */
+/* Allocates the pipe's memory and sends the hello. */
 static int out_hello(struct soft_core *core, struct soft_out *out)
 {
 	int pipe_fd, err;
@@ -148,7 +146,7 @@ static int out_hello(struct soft_core *core, struct soft_out *out)
 	return err;
 }
 
-/* Reads the answer, or the end of file, and maps the peer's memory. Returns 0 or an errno value. */
+/* Reads the answer, or the end of file, and maps the peer's memory. */
 static int out_answer(struct soft_out *out)
 {
 	int fds[SOFT_WELCOME_FDS], err;
@@ -167,7 +165,7 @@ static int out_answer(struct soft_out *out)
 	return 0;
 }
 
-/* Waits briefly for the answer. Returns 0, also if it has not come yet, or an errno value. */
+/* Returns 0 also if the answer has not come yet. */
 static int out_await(struct soft_out *out, int patience_ms)
 {
 	struct pollfd wait = { .fd = out->sock, .events = POLLIN };
@@ -187,7 +185,7 @@ void soft_out_put(struct soft_out *out)
 	out_free_alloc(out);
 }
 
-/* Removes the pipe from core->out[]; core->progress is held. */
+/* Under core->progress. */
 static void out_remove(struct soft_core *core, const struct soft_out *out)
 {
 	for (uint32_t i = 0; i < core->nout; i++) {
@@ -226,7 +224,6 @@ static void watch_for_death(struct soft_out *out)
 		softverbs_watch(out->peer.pidfd, on_out_death, out);
 }
 
-/* Handles an answer that came after the wait. */
 static void on_late_answer(void *arg)
 {
 	struct soft_out *out = arg;
@@ -242,7 +239,6 @@ static void on_late_answer(void *arg)
 	soft_unlock(&soft_core->progress);
 }
 
-/* Puts the pipe into core->out[]. Returns 0 or ENOMEM. */
 static int out_insert(struct soft_core *core, struct soft_out *out)
 {
 	int err;
@@ -255,7 +251,7 @@ static int out_insert(struct soft_core *core, struct soft_out *out)
 	return err;
 }
 
-/* Watches the socket for the answer or a death. Returns 0 or an errno value. */
+/* Watches the socket for the answer or a death. */
 static int out_watch(struct soft_core *core, struct soft_out *out)
 {
 	int err;
@@ -273,7 +269,6 @@ static int out_watch(struct soft_core *core, struct soft_out *out)
 	return err;
 }
 
-/* Returns 0 or an errno value. */
 static int out_new(struct soft_core *core, uint32_t slot, int patience_ms, struct soft_out **made)
 {
 	struct soft_out *out = out_alloc(slot);

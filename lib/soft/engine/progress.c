@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Draining the pipes: carries out requests, takes responses, and resumes queue pairs that waited
- * for room. A polling thread or the engine does it, under core->progress.
+ * for room. Under core->progress.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -21,7 +21,7 @@
 #include "soft/state/shm.h"
 
 enum {
-	GLANCE_PIPES = 4, /* pipes each way up to which every poll checks them */
+	GLANCE_PIPES = 4, /* each way, up to which every poll checks them */
 };
 
 /* Returns whether there is one request more than those noted. */
@@ -30,7 +30,7 @@ static inline bool has_request(const struct soft_in *in)
 	return shm_req_is_there(&in->shm->req[in->req_seen % SHM_RING], in->req_seen + 1);
 }
 
-/* Notes which requests are there. A correct peer is at most a ring ahead. */
+/* Notes which requests are there, a ring at most. */
 static void see_requests(struct soft_in *in)
 {
 	while (in->req_seen - in->req_tail < SHM_RING && has_request(in))
@@ -49,7 +49,7 @@ static void drain_in(struct soft_core *core, struct soft_in *in)
 	soft_peer_notify(&in->peer);
 }
 
-/* Returns the next waiting queue pair, if there is room for its next request. */
+/* Returns the next waiting queue pair, if there is room. */
 static struct soft_qp *take_waiting(struct soft_out *out)
 {
 	struct soft_qp *qp = NULL;
@@ -64,9 +64,8 @@ static struct soft_qp *take_waiting(struct soft_out *out)
 }
 
 /*
- * Resumes queue pairs that found the pipe full, in turn, until it is full again. A queue pair that
- * returns to the list has found it full, and no response is taken meanwhile, so the loop ends.
- * core->progress keeps the queue pairs from being destroyed.
+ * Resumes queue pairs until the pipe is full again. No response is taken meanwhile, so the loop
+ * ends. core->progress keeps queue pairs from being destroyed.
  */
 static void pump_waiting(struct soft_out *out)
 {
@@ -96,9 +95,8 @@ static void drain_out(struct soft_core *core, struct soft_out *out)
 }
 
 /*
- * Takes responses before requests, in the order of a wire: a peer answers a send before it sends
- * its reply. So this notes which requests are there, then takes the responses, then carries out
- * those requests. A response published before one of them is visible by then.
+ * Notes which requests are there, takes the responses, and then carries out those requests. So a
+ * response to a send comes before the peer's reply.
  */
 static void look(struct soft_core *core)
 {
@@ -129,8 +127,8 @@ static inline bool has_response(struct soft_out *out)
 }
 
 /*
- * With few pipes, checks the pipes themselves, which saves the bell's cache line. A waiting thread
- * does little else, so this is short: between two calls of look() no noted request is left.
+ * With few pipes, checks the pipes themselves, which saves the bell's cache line. Between two calls
+ * of look() no noted request is left.
  */
 static bool glance(struct soft_core *core)
 {

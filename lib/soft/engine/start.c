@@ -4,12 +4,11 @@
  *
  * DESIGN NOTES
  *
- * A queue pair number has to lead a peer to the process that owns it, without a daemon and without
- * a directory that a killed process leaves behind. So processes own blocks of 4096 numbers
- * ("slots"). The owner of a slot listens on the abstract socket named by the slot's number: the
- * kernel assigns the name once and releases it when the process dies. If other processes have taken
- * all of these names, the socket is a file in a directory of the user; a few numbers are reserved
- * for that.
+ * A queue pair number has to lead a peer to its process without a daemon. So processes own blocks
+ * of 4096 numbers ("slots"), and the owner of a slot listens on the abstract socket named by its
+ * number: the kernel assigns the name once and releases it when the process dies. If all of these
+ * names are taken, the socket is a file in a directory of the user, for which a few slots are
+ * reserved.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +51,7 @@ static bool core_is_the_parents; /* under core_lock */
 
 typedef int bind_fn(int sock, struct softverbs_name name);
 
-/* Binds the first free slot of a range, from a random one on. Returns 0 or an errno value. */
+/* Binds the first free slot of a range, from a random one on. */
 static int slot_bind(int sock, bind_fn *bind_name, uint32_t from, uint32_t until, uint32_t *slot)
 {
 	uint32_t first = soft_random() % (until - from);
@@ -112,10 +111,7 @@ static void drop_slots(struct soft_core *core)
 	}
 }
 
-/*
- * Under Yama's restricted mode a peer can access this process's memory only if the process allows
- * it; any process of this user may be a peer.
- */
+/* For Yama's restricted mode: any process of this user may be a peer. */
 static void allow_peers(void)
 {
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
@@ -132,12 +128,10 @@ static void segment_init(struct soft_core *core)
 }
 
 /*
- * Enlarges the process's table of descriptors, by a descriptor with a high number. Connections take
- * descriptors, and the kernel doubles the table whenever it is full. If the process has more than
- * one thread, the kernel then waits for an RCU grace period: milliseconds, or half a minute on an
- * oversubscribed machine, and all threads that need a descriptor are blocked. So the table grows
- * before the engine starts. A failure is ignored. A program may have threads by then, so the table
- * grows when the library is loaded; core_new does it for a child, whose table begins small again.
+ * Enlarges the table of descriptors, by a descriptor with a high number. In a process with threads
+ * the kernel waits for an RCU grace period before it doubles a full table: milliseconds, or half a
+ * minute on an oversubscribed machine. So the table grows when the library is loaded, and in a
+ * child, whose table begins small. A failure is ignored.
  */
 static void grow_descriptor_table(int any_fd)
 {
@@ -232,7 +226,7 @@ static void core_free(struct soft_core *core)
 	free(core);
 }
 
-/* Starts the engine last, since its work cannot be undone. Returns 0 or an errno value. */
+/* Starts the engine last, since its work cannot be undone. */
 static int core_start(struct soft_core *core)
 {
 	int err = in_step("an event loop (epoll)", soft_loop_open());
@@ -256,7 +250,7 @@ err_loop:
 	return err;
 }
 
-/* Returns NULL with errno on failure. core_lock is held. */
+/* Returns NULL with errno on failure. Under core_lock. */
 static struct soft_core *core_make(void)
 {
 	struct soft_core *core = core_new();
@@ -264,7 +258,7 @@ static struct soft_core *core_make(void)
 
 	if (!core)
 		return NULL;
-	/* The engine finds the core by its global name, so that comes first. */
+	/* The engine finds the core by its global name. */
 	soft_core = core;
 	err = core_start(core);
 	if (!err) {
@@ -301,7 +295,7 @@ void soft_core_let_go(void)
 	pthread_mutex_unlock(&core_lock);
 }
 
-/* Makes shared memory the child's own copy at the same address. Unmaps it if there is no memory. */
+/* Makes shared memory the child's own at the same address, or unmaps it if there is no memory. */
 static void part_from(void *shared, size_t size, int fd)
 {
 	if (mmap(shared, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd, 0) == MAP_FAILED)
@@ -311,7 +305,7 @@ static void part_from(void *shared, size_t size, int fd)
 
 static const struct soft_lock free_lock;
 
-/* The child has no peers: destroying a queue pair waits for none. No thread holds a lock. */
+/* Destroying a queue pair then waits for no peer. No thread holds a lock. */
 static void forget_peers(struct soft_core *core)
 {
 	for (uint32_t i = 0; i < core->qp_top; i++) {
@@ -333,10 +327,7 @@ static void forget_peers(struct soft_core *core)
 	soft_list_init(&core->timers);
 }
 
-/*
- * The state stays, for children that destroy inherited objects before they end; that affects no
- * other process.
- */
+/* The state stays, for children that destroy inherited objects. */
 void soft_core_forked(void)
 {
 	struct soft_core *core = soft_core;
