@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
+ * The adversary: adversary.h.
+ *
  * DESIGN NOTES
  *
  * A process has one sequence of random numbers, drawn from the seed and a counter. The n-th
  * decision is the same in every run; the order of the threads determines the request that it
  * concerns.
- *   delay     requests wait up to 0.2 ms each, per queue pair, so that those of different queue
- *             pairs are carried out in any order
+ *   delay     requests wait up to 0.2 ms each, so that those of different queue pairs are carried
+ *             out in any order
  *   reorder   the bytes of a write are placed one by one in a random order, with pauses
- *   disorder  requests of one queue pair are carried out in another order, as some devices place
- *             writes as they come; off by default, because a program may rely on a device's order
- *   twice     a write's bytes are placed once more, after a pause, as rxe does on some machines;
- *             off by default
- *   lose      datagrams do not arrive; off by default, because a program may rely on a network that
- *             loses none in practice
+ *   disorder  requests of one queue pair are carried out in another order, as by some devices
+ *   twice     a write's bytes are placed once more, after a pause, as by rxe on some machines
+ *   lose      datagrams do not arrive
  *   late      completions are withheld for some polls and then come in batches
  *   fail      the n-th call that may fail does, with ENOMEM and no other effect. Calls that take
- *             completions and events do not count, nor do those that destroy objects, which fail
- *             only if they are misused
+ *             completions and events or destroy objects do not count
  *   cut       the n-th connection is lost within `within` ms of being ready: requests of either
  *             side are not answered, and the connection manager's messages do not arrive
  *   apart     the device claims, as cards do, atomicity among its atomics only
@@ -39,8 +37,8 @@ enum {
 	DEFAULT_PERCENT = 30,
 	DELAY_NS = 200000,
 	CUT_WITHIN_MS = 20,
-	PLACE_MAX = 256,  /* bytes placed one by one; more would only take longer */
-	PAUSES = 2,       /* per write, on average: other threads wait for its queue pair */
+	PLACE_MAX = 256,  /* bytes placed one by one */
+	PAUSES = 2,       /* per write, on average */
 	PAUSE_BYTES = 40, /* shorter writes pause as often per byte as one of this size */
 };
 
@@ -128,7 +126,6 @@ bool soft_adversary_twice(void)
 	return true;
 }
 
-/* Returns whether to pause after one of `length` bytes. */
 static bool pauses(size_t length)
 {
 	return draw() % (length > PAUSE_BYTES ? length : PAUSE_BYTES) < PAUSES;

@@ -30,26 +30,24 @@ extern struct soft_adversary soft_adversary SOFT_HIDDEN;
 /* Reads the environment at the first call. */
 void soft_adversary_init(void);
 
-/* Returns the delay of a request, in ns; 0: none. */
+/* Returns a request's delay in ns, or 0. */
 uint64_t soft_adversary_delay(void);
-/* Returns whether this request is carried out before an earlier one. */
+/* Returns whether this request overtakes an earlier one. */
 bool soft_adversary_overtakes(void);
 /* Returns whether this poll finds nothing although there is an entry. */
 bool soft_adversary_late(void);
-/* Places bytes in any order. Returns false if they are to be placed as usual. */
+/* Places bytes in any order, or returns false. */
 bool soft_adversary_place(void *to, const void *from, size_t length);
-/* Returns whether this datagram is lost. */
 bool soft_adversary_loses(void);
-/* Returns whether placed data is placed again; pauses before that. */
+/* Pauses, and returns true, if placed data is placed again. */
 bool soft_adversary_twice(void);
-/* Returns the time after which this connection is cut, in ns; 0: never. */
+/* Returns the time in ns after which this connection is cut, or 0. */
 uint64_t soft_adversary_cut(void);
-/* Reports that a connection is cut now. */
 void soft_adversary_tell_cut(void);
-/* Returns whether this call fails. Exported for librdmacm, whose calls count, too. */
+/* Exported for librdmacm, whose calls count, too. */
 SOFT_EXPORT bool softverbs_adversary_fails(const char *call);
 
-/* For entry points; without an adversary it costs one load and returns false. */
+/* For entry points. */
 static inline bool soft_call_fails(const char *call)
 {
 	return soft_adversary.on && softverbs_adversary_fails(call);

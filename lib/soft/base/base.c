@@ -20,8 +20,8 @@ static long membarrier(int command)
 }
 
 /*
- * Runs when the library is loaded: in a process with threads, the registration waits for an RCU
- * grace period, tens of milliseconds or more.
+ * Runs when the library is loaded: with threads, the registration waits for an RCU grace period,
+ * tens of milliseconds or more.
  */
 __attribute__((constructor)) bool soft_barrier_register(void)
 {
@@ -54,8 +54,8 @@ uint32_t soft_random(void)
 
 	pthread_mutex_lock(&pool_lock);
 	/*
-	 * Raw system call: getrandom(2) is a cancellation point, and the thread holds the lock. Up to
-	 * 256 bytes come whole. Before the kernel's pool is seeded, the clock serves.
+	 * Raw system call: getrandom(2) is a cancellation point. Before the kernel's pool is seeded,
+	 * the clock serves.
 	 */
 	if (left == 0 && syscall(SYS_getrandom, pool, sizeof(pool), GRND_NONBLOCK) == (long)sizeof(pool))
 		left = sizeof(pool) / sizeof(pool[0]);

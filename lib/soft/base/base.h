@@ -8,19 +8,16 @@
 
 /* The clock of all deadlines; CLOCK_MONOTONIC. */
 uint64_t soft_now_ns(void);
-/* Returns a random number that other processes cannot predict. */
+/* Returns a number that other processes cannot predict. */
 uint32_t soft_random(void);
 /* In a forked child: draws other numbers than the parent. */
 void soft_random_forked(void);
 /*
- * Requests heavy barriers from the kernel, once. Returns false if it has none: the threads that
- * rely on them must then use fences.
+ * Requests heavy barriers from the kernel. Returns false if it has none: threads must then use
+ * fences.
  */
 bool soft_barrier_register(void);
-/*
- * Orders the memory accesses of all other threads and processes against the caller's; see
- * shm_busy_enter.
- */
+/* Orders the memory accesses of all other threads and processes against the caller's. */
 void soft_heavy_barrier(void);
 
 /* Returns the smallest power of two that is not below n. */

@@ -5,11 +5,11 @@
  *
  * DESIGN NOTES
  *
- * A thread that wants an entry first takes a count, by a read that blocks and can be interrupted or
- * cancelled like the kernel's, and then an entry, under the list's lock. A thread that drops an
- * entry takes a count back under the lock, without blocking. Another thread may have just read that
- * count; it then finds the list empty and waits again, or takes another entry. So counts, with
- * those just read, are never fewer than entries.
+ * A thread first takes a count, by a read that blocks and can be interrupted or cancelled like the
+ * kernel's, and then an entry, under the list's lock. A thread that drops an entry takes a count
+ * back under the lock, without blocking. If another thread has just read that count, it finds the
+ * list empty and waits again, or takes another entry. So counts, with those just read, are never
+ * fewer than entries.
  */
 #ifndef SOFT_EVENT_SEM_H
 #define SOFT_EVENT_SEM_H
@@ -42,7 +42,7 @@ static inline bool event_sem_post(int fd)
 	return syscall(SYS_write, fd, &one, sizeof(one)) == (long)sizeof(one);
 }
 
-/* Waits for a count and takes it. Returns 0, or -1 with errno of read(2). */
+/* Returns 0, or -1 with errno of read(2). */
 static inline int event_sem_wait(int fd)
 {
 	uint64_t one;
@@ -51,8 +51,8 @@ static inline int event_sem_wait(int fd)
 }
 
 /*
- * Takes the count of a dropped entry, under the list's lock. Linux before 5.8 cannot do this
- * without blocking: the count stays, and a later read finds no entry.
+ * Takes a dropped entry's count, under the list's lock. Linux before 5.8 cannot do this without
+ * blocking: a later read then finds no entry.
  */
 static inline void event_sem_forget(int fd)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Marks for symbols that a library exports, and the results of calls. Functions are hidden without
- * a mark (-fvisibility=hidden); data has one, so that the compiler does not look it up.
+ * a mark (-fvisibility=hidden); data needs one.
  */
 #ifndef SOFT_EXPORT_H
 #define SOFT_EXPORT_H
@@ -11,10 +11,7 @@
 #define SOFT_HIDDEN __attribute__((visibility("hidden")))
 #define SOFT_EXPORT __attribute__((visibility("default")))
 
-/*
- * Returns an errno value, and stores it in errno, as a call to the kernel would; some programs read
- * only errno. Posting makes no call to the kernel.
- */
+/* Returns an errno value, and stores it in errno: some programs read only that. */
 static inline int soft_result(int err)
 {
 	if (err)

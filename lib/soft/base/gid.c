@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The port's addresses: a link-local GID made from the node's GUID, then one per address of the
- * host, IPv4 as ::ffff:a.b.c.d, as in RoCE. They identify the host; processes find each other by
- * queue pair number.
+ * host, IPv4 as ::ffff:a.b.c.d, as in RoCE.
  */
 #include <ifaddrs.h>
 #include <infiniband/verbs.h>
@@ -15,10 +14,7 @@
 
 #include "soft/base/gid.h"
 
-/*
- * Returns a number that is stable on one host and differs between hosts: from the machine's id, or
- * its name if it has none.
- */
+/* Returns a number made from the machine's id, or its name if it has none. */
 __be64 soft_guid(void)
 {
 	uint64_t hash = 0xcbf29ce484222325u;

@@ -8,7 +8,7 @@
 enum {
 	SOFT_FILE_SLOTS = 256, /* slots below are those of sockets that are files (start.c) */
 	SOFT_PORT = 1,
-	SOFT_MAX_WR = 16384, /* work requests per queue */
+	SOFT_MAX_WR = 16384, /* per queue */
 	SOFT_MAX_SGE = 16,
 	SOFT_MAX_INLINE = 1024, /* bytes */
 	SOFT_MAX_CQE = 1 << 20,

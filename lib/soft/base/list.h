@@ -29,7 +29,7 @@ static inline void soft_list_add_tail(struct soft_list *list, struct soft_list *
 	list->prev = item;
 }
 
-/* Removes an item. An initialised item may be in no list. */
+/* The item may be in no list. */
 static inline void soft_list_del(struct soft_list *item)
 {
 	item->prev->next = item->next;
@@ -37,7 +37,6 @@ static inline void soft_list_del(struct soft_list *item)
 	soft_list_init(item);
 }
 
-/* The structure whose `member` is at `ptr`. */
 #define soft_container(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 #endif

@@ -12,7 +12,6 @@ struct soft_lock {
 	_Atomic uint32_t held;
 };
 
-/* Tells the processor that its thread only waits. */
 static inline void soft_cpu_relax(void)
 {
 #if defined(__x86_64__)
@@ -30,10 +29,7 @@ static inline bool soft_trylock(struct soft_lock *lock)
 	return atomic_exchange_explicit(&lock->held, 1, memory_order_acquire) == 0;
 }
 
-/*
- * Only threads of this process wait here. The holder may not be scheduled, so the waiter yields
- * after a while.
- */
+/* Yields after a while: the holder may not be scheduled. */
 static inline void soft_lock(struct soft_lock *lock)
 {
 	unsigned int spins = 0;

@@ -7,8 +7,8 @@
  * Access to a page that a file has lost, or that the machine cannot provide, raises SIGBUS. So a
  * file of another process is mapped only if it is sealed against shrinking, and this process's
  * files are sealed. Memory that is certain to be used is allocated beforehand, where the call can
- * still fail. The chunks of a pipe are not: 2 MiB, of which most pipes need little. A file above
- * the process's limit of file size raises SIGXFSZ, so the limit is checked first.
+ * still fail. A file above the process's limit of file size raises SIGXFSZ, so the limit is checked
+ * first.
  */
 #include "soft/base/memory.h"
 
@@ -23,7 +23,6 @@ enum {
 	STEP_BYTES = 4096,
 };
 
-/* Returns 0 or an errno value. */
 static int allocate(int fd, size_t offset, size_t length)
 {
 	int err;
@@ -50,7 +49,6 @@ static bool is_too_large(size_t size)
 	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur;
 }
 
-/* Returns 0 or an errno value. */
 static int size_and_allocate(int fd, size_t size, size_t first)
 {
 	if (is_too_large(size))
@@ -58,9 +56,7 @@ static int size_and_allocate(int fd, size_t size, size_t first)
 	return ftruncate(fd, (off_t)size) == 0 ? allocate(fd, 0, first) : errno;
 }
 
-/*
- * Returns 0 or an errno value. Linux before 5.1 cannot deny writes: there all processes may write.
- */
+/* Before Linux 5.1 all processes may write. */
 static int seal(int fd, enum soft_memory_writers writers)
 {
 	int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -70,7 +66,7 @@ static int seal(int fd, enum soft_memory_writers writers)
 	return fcntl(fd, F_ADD_SEALS, seals) == 0 ? 0 : errno;
 }
 
-/* Maps, then seals: the mapping stays writable. Returns 0 or an errno value. */
+/* Maps, then seals: the mapping stays writable. */
 static int map_and_seal(int fd, size_t size, enum soft_memory_writers writers, void **map)
 {
 	int err;

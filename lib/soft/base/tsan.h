@@ -5,10 +5,9 @@
  * DESIGN NOTES
  *
  * A program built with -fsanitize=thread sees the accesses that other libraries make to its memory
- * by memcpy, free and the like, but not the locks and flags that order them, which are not
- * instrumented or belong to another process. It would report false races. So it ignores the engine
- * thread, threads that drain pipes, and RDMA. If softverbs itself is built with the sanitizer, it
- * is under test, and both calls do nothing.
+ * by memcpy and the like, but not the locks and flags that order them, and would report false
+ * races. So it ignores the engine thread, threads that drain pipes, and RDMA. If softverbs itself
+ * is built with the sanitizer, both calls do nothing.
  */
 #ifndef SOFT_TSAN_H
 #define SOFT_TSAN_H
@@ -34,7 +33,7 @@ static inline void soft_tsan_ignore_end(void)
 
 #else
 
-/* The sanitizer's functions; NULL in a program without it. */
+/* NULL in a program without the sanitizer. */
 extern void AnnotateIgnoreReadsBegin(const char *file, int line) __attribute__((weak));
 extern void AnnotateIgnoreReadsEnd(const char *file, int line) __attribute__((weak));
 extern void AnnotateIgnoreWritesBegin(const char *file, int line) __attribute__((weak));
