@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A peer: another process, as this one knows it. Exchange of hellos, mapping of the peer's memory,
- * and notification.
+ * A peer: another process, as this one knows it.
  *
  * DESIGN NOTES
  *
- * A hello carries descriptors: the sender's segment, its bell and its eventfd, and from a requester
- * also the pipe's memory. They come from a process of the same user, but are not trusted: a file
- * that could become smaller than its mapping is refused.
+ * A hello carries the descriptors of the sender's segment, bell and eventfd, and from a requester
+ * also of the pipe's memory. They are not trusted: a file that could become smaller than its
+ * mapping is refused.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -54,7 +53,7 @@ int soft_hello_send(int sock, const struct soft_hello *hello, const int *fds, si
 	memcpy(CMSG_DATA(cmsg), fds, nfds * sizeof(int));
 	if (sendmsg(sock, &msg, MSG_NOSIGNAL) == (ssize_t)sizeof(*hello))
 		return 0;
-	/* More descriptors of this user in flight than one process may have. */
+	/* More descriptors in flight than one process may have. */
 	return errno == ETOOMANYREFS ? EMFILE : errno;
 }
 
@@ -73,7 +72,7 @@ void soft_close_all(const int *fds, size_t n)
 		close(fds[i]);
 }
 
-/* Takes the descriptors of a message. Returns their number. */
+/* Returns the number of descriptors. */
 static size_t take_fds(struct msghdr *msg, int *fds)
 {
 	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);
@@ -86,9 +85,7 @@ static size_t take_fds(struct msghdr *msg, int *fds)
 	return n;
 }
 
-/*
- * A socket whose peer closed it with unread data reports that first, and its messages afterwards.
- */
+/* A socket whose peer closed it with unread data reports that before the peer's messages. */
 static ssize_t recv_message(int sock, struct msghdr *msg)
 {
 	ssize_t n = recvmsg(sock, msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
@@ -130,10 +127,7 @@ bool soft_peer_probe_vm(pid_t pid, uint64_t addr)
 	return pid > 0 && process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof(magic) && magic == SHM_MAGIC;
 }
 
-/*
- * Opens the process descriptor. Sockets report the peer's death, too, so only a shortage is an
- * error. Returns 0 or an errno value.
- */
+/* Sockets report the peer's death, too, so only a shortage is an error. */
 static int open_process(struct soft_peer *peer)
 {
 	peer->pidfd = (int)syscall(SYS_pidfd_open, peer->pid, 0);
@@ -187,7 +181,7 @@ void soft_peer_unmap(struct soft_peer *peer)
 
 static __thread uint64_t last_ring __attribute__((tls_model("initial-exec")));
 
-/* Returns a number that no ring has had: each thread counts from a random one. */
+/* Returns a unique number: each thread counts from a random one. */
 static uint64_t ring_number(void)
 {
 	if (last_ring == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A peer: another process, as this one knows it. See peer.c. */
+/* A peer: another process, as this one knows it. */
 #ifndef SOFT_PEER_H
 #define SOFT_PEER_H
 
@@ -15,16 +15,16 @@ struct soft_core;
 enum {
 	SOFT_HELLO_FDS = 4,
 	SOFT_WELCOME_FDS = 3,
-	SOFT_SPIN_TICKS = 4000, /* a peer with an empty poll within this time still polls */
+	SOFT_SPIN_TICKS = 4000, /* a peer with an empty poll within this time polls */
 };
 
-/* First message of a requester, and the answer to it. */
+/* A requester's first message, and the answer. */
 struct soft_hello {
 	uint64_t magic;
 	uint32_t abi;
 	uint32_t can_vm; /* in the answer: the responder can read the requester's memory */
-	uint64_t probe;  /* address of the sender's segment->magic, to try process_vm_readv on */
-	int32_t error;   /* in an answer without descriptors: errno value of the responder's shortage */
+	uint64_t probe;  /* address of the sender's segment->magic, to try process_vm_readv */
+	int32_t error;   /* errno value of the responder's shortage, in an answer without descriptors */
 	uint32_t reserved;
 };
 
@@ -38,29 +38,23 @@ struct soft_peer {
 };
 
 struct soft_hello soft_hello(void);
-/* Sends a hello with descriptors. Returns 0 or an errno value. */
+/* Returns 0 or an errno value. */
 int soft_hello_send(int sock, const struct soft_hello *hello, const int *fds, size_t nfds);
-/* Answers that this process lacks a resource for the pipe. */
+/* Answers that this process lacks a resource. */
 void soft_hello_refuse(int sock, int err);
 /*
- * Receives a hello with exactly nfds descriptors. Returns 0 or an errno value: EMFILE if this
- * process has no room for them, EREMOTEIO or EREMCHG if the other side reports a shortage,
- * otherwise EPROTO.
+ * Receives exactly nfds descriptors. Returns 0 or an errno value: EMFILE if this process has no
+ * room for them, EREMOTEIO or EREMCHG if the other side is short, otherwise EPROTO.
  */
 int soft_hello_recv(int sock, struct soft_hello *hello, int *fds, size_t nfds);
 void soft_close_all(const int *fds, size_t n);
 
-/*
- * Returns whether this process can read the other one's memory. It can then write it, too: the
- * kernel requires the same right.
- */
+/* Returns whether this process can read, and so write, the other one's memory. */
 bool soft_peer_probe_vm(pid_t pid, uint64_t addr);
-/*
- * Maps a peer's segment, bell and eventfd. Takes over the descriptors. Returns 0 or an errno value.
- */
+/* Takes over the descriptors. Returns 0 or an errno value. */
 int soft_peer_map(struct soft_peer *peer, pid_t pid, const int *fds);
 void soft_peer_unmap(struct soft_peer *peer);
-/* Wakes the peer's engine; once until the engine has reset the claim. */
+/* Wakes the peer's engine, unless a wakeup is pending. */
 void soft_peer_wake(const struct soft_peer *peer);
 /* Notifies the peer that a pipe has something for it. */
 void soft_peer_notify(const struct soft_peer *peer);
@@ -68,9 +62,7 @@ void soft_peer_notify(const struct soft_peer *peer);
 void soft_peer_forked(void);
 
 /*
- * Returns whether a thread of the peer loops over ibv_poll_cq. It then carries out a request sooner
- * than a system call would. A thread that waits for the data itself does not drain pipes. A thread
- * that polls once and then does something else does not count: SHM_POLLED takes many polls.
+ * Returns whether a thread of the peer loops over ibv_poll_cq, and so is faster than a system call.
  */
 static inline bool soft_peer_spins(const struct soft_peer *peer)
 {
@@ -78,7 +70,7 @@ static inline bool soft_peer_spins(const struct soft_peer *peer)
 	       (int64_t)(shm_ticks() - shm_spin_load(peer->seg)) < SOFT_SPIN_TICKS;
 }
 
-/* Wakes the peers that owe an answer for too long; called after empty polls. */
+/* Wakes the peers that owe an answer for too long; after empty polls. */
 void soft_renotify(struct soft_core *core);
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Places for requests in the pipe to a peer. At most SHM_RING requests are unanswered. A queue pair
- * that finds no room waits in the pipe's list; the thread that takes the next responses resumes it
- * (progress.c).
+ * Places for requests in the pipe to a peer. A queue pair that finds no room waits in the pipe's
+ * list; the thread that takes the next responses resumes it (progress.c).
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,7 +14,7 @@
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
 
-/* Returns whether there is room; otherwise the queue pair waits for it. Under out->tx. */
+/* Returns whether there is room, for which the queue pair waits otherwise. Under out->tx. */
 static bool has_room(struct soft_qp *qp)
 {
 	struct soft_out *out = qp->out;

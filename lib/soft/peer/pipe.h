@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Pipes: requests one way, responses the other. Both ends, and places for requests.
- */
+/* Pipes, both ends, and places for requests. */
 #ifndef SOFT_PIPE_H
 #define SOFT_PIPE_H
 
@@ -18,11 +16,11 @@
 
 struct soft_rmap;
 
-/* When the peer is notified again, because it answers no request (renotify.c). */
+/* When a peer without an answer is notified again (renotify.c). */
 struct soft_renotify_timer {
 	bool waits;           /* requests were unanswered at the last check, */
 	uint64_t answered;    /* when this many responses had been taken */
-	uint64_t wakeup_ns;   /* the peer is woken then */
+	uint64_t wakeup_ns;   /* of the next wakeup */
 	uint64_t interval_ns; /* between two wakeups */
 };
 
@@ -34,22 +32,22 @@ struct soft_out {
 	bool has_proc;            /* /proc/PID is the peer */
 	bool can_vm;              /* process_vm_readv works on the peer */
 	_Atomic bool peer_can_vm; /* process_vm_readv works for the peer */
-	_Atomic bool answered;    /* the members before this one are known, not only the slot */
+	_Atomic bool answered;    /* the members above are known, not only the slot */
 	_Atomic bool dead;
 	int sock;
 	struct shm_pipe *shm;
 	struct soft_lock tx;
-	uint64_t req_head;                         /* under tx */
-	uint32_t chunk;                            /* of the request that is being filled; under tx */
-	_Atomic uint64_t resp_tail;                /* written under core->progress */
-	struct soft_list waiting;                  /* soft_qp.waiting, under tx */
-	struct soft_rmap *rmap;                    /* SHM_MRS entries, pages come with use */
-	uint32_t rmap_top;                         /* entries of rmap ever used; under map_lock */
-	pthread_mutex_t map_lock;                  /* one mapper at a time */
+	uint64_t req_head;          /* under tx */
+	uint32_t chunk;             /* of the request being filled; under tx */
+	_Atomic uint64_t resp_tail; /* written under core->progress */
+	struct soft_list waiting;   /* soft_qp.waiting, under tx */
+	struct soft_rmap *rmap;     /* SHM_MRS entries, pages come with use */
+	uint32_t rmap_top;          /* entries ever used; under map_lock */
+	pthread_mutex_t map_lock;
 	_Atomic uint32_t refs;                     /* core->out[], queue pairs, slots of routes */
 	_Atomic bool deaf;                         /* datagrams have waited too long (datagram.c) */
 	struct soft_renotify_timer renotify_timer; /* under core->progress */
-	_Atomic uint64_t calls_until; /* ticks until which no synchronous request is sent; 0: one may be (proto.c) */
+	_Atomic uint64_t calls_until;              /* ticks until which no synchronous request is sent (proto.c) */
 };
 
 /* Pipe from a process that sends requests to this one. */
@@ -59,29 +57,27 @@ struct soft_in {
 	int sock;
 	struct shm_pipe *shm;
 	uint64_t req_tail, resp_head; /* under core->progress */
-	uint64_t req_seen;            /* requests up to here are carried out in this round */
+	uint64_t req_seen;            /* to be carried out in this round */
 };
 
 /*
  * Stores how many responses have been taken. Under core->progress. Pairs with soft_out_has_room and
- * soft_out_chunk: the places and chunks of these responses and of their requests, which the
- * responder has read, may be reused.
+ * soft_out_chunk: the places and chunks of these may be reused.
  */
 static inline void soft_out_took(struct soft_out *out, uint64_t responses)
 {
 	atomic_store_explicit(&out->resp_tail, responses, memory_order_release);
 }
 
-/* Returns whether there is room for one more request. Under out->tx. Pairs with soft_out_took. */
+/* Under out->tx. Pairs with soft_out_took. */
 static inline bool soft_out_has_room(const struct soft_out *out)
 {
 	return out->req_head - atomic_load_explicit(&out->resp_tail, memory_order_acquire) < SHM_RING;
 }
 
 /*
- * Returns the chunk of the next request; there is room. Under out->tx. Pairs with soft_out_took, as
- * soft_out_has_room does: more requests may have been answered since that call, and the chunk may
- * have been one of theirs.
+ * Returns the chunk of the next request; there is room. Under out->tx. Pairs with soft_out_took:
+ * the chunk may be that of a request answered since soft_out_has_room.
  */
 static inline uint32_t soft_out_chunk(const struct soft_out *out)
 {
@@ -91,12 +87,12 @@ static inline uint32_t soft_out_chunk(const struct soft_out *out)
 }
 
 /*
- * Returns a place for the next request of a queue pair, and its chunk; or NULL: the pipe is full,
- * and the queue pair waits for room. out->tx is held until soft_pipe_commit or soft_pipe_cancel.
- * All three under qp->lock.
+ * Returns a place for the queue pair's next request, and its chunk; or NULL: the pipe is full, and
+ * the queue pair waits for room. out->tx is held until soft_pipe_commit or soft_pipe_cancel. All
+ * three under qp->lock.
  */
 struct shm_req *soft_pipe_begin(struct soft_qp *qp, uint8_t **chunk);
-/* Adds source and destination to the filled request at sq_exec, and publishes it. */
+/* Adds source and destination to the request at sq_exec, and publishes it. */
 void soft_pipe_commit(struct soft_qp *qp, struct shm_req *req);
 void soft_pipe_cancel(struct soft_qp *qp);
 

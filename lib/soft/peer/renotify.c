@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Repeated notification of peers that owe an answer.
- *
- * A peer with polling threads is not woken for a request: they see it. But the polling thread may
- * have stopped just then, to compute, and the engine checks only now and then (engine.c). The
- * thread that waits for the answer notices that, and wakes the engine.
- *
- * A peer that is not scheduled, or is stopped, is woken, too, at intervals that double. While a
- * wakeup is pending another one costs nothing (soft_peer_wake).
+ * Repeated notification of peers that owe an answer. A peer with polling threads is not woken for a
+ * request. But they may have just stopped, and the engine checks only now and then (engine.c). So
+ * the waiting thread wakes the engine, at intervals that double.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,7 +15,7 @@
 #include "soft/state/core.h"
 
 enum {
-	INTERVAL_NS = 100000, /* before the first wakeup; it doubles with each one */
+	INTERVAL_NS = 100000, /* before the first wakeup; doubles with each one */
 	INTERVAL_MAX_NS = 1000000,
 };
 

@@ -5,10 +5,9 @@
  * DESIGN NOTES
  *
  * A process without free descriptors cannot accept a peer's connection: the peer would wait for
- * ever, and the engine would get the event repeatedly. So the engine keeps one descriptor. It
- * closes it, accepts the connection in its place, sends the reason, and closes the connection. Data
- * that the peer has sent by then is not read, so its socket may first report a reset or refuse
- * further data; the reason can still be read.
+ * ever. So the engine keeps one descriptor. It closes it, accepts the connection in its place,
+ * sends the reason, and closes the connection. As data of the peer stay unread, its socket may
+ * first report a reset; the reason can still be read.
  */
 #include "soft/peer/reserve_fd.h"
 
