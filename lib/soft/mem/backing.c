@@ -4,8 +4,8 @@
  *
  * DESIGN NOTES
  *
- * The kernel reports the file behind a shared mapping (device and inode), but not its descriptor.
- * The file is found by its path or among the open descriptors, and taken only if device and inode
+ * The kernel reports the file behind a shared mapping (device and inode), but no descriptor. The
+ * file is found by its path or among the open descriptors, and taken only if device and inode
  * agree. One descriptor per file is kept while a region needs it, and peers open it via /proc. If
  * that fails, only speed is lost.
  */
@@ -48,7 +48,7 @@ static bool continues(const struct soft_vma *vma, const struct soft_vma *next)
 
 /*
  * Walks the mappings of [start, end). Returns 0 if they cover it with the requested rights. *first
- * becomes the first one; its inode is 0 unless all of them are one stretch of one shared file.
+ * becomes the first one; its inode is 0 unless all are one stretch of one shared file.
  */
 static int walk(uint64_t start, uint64_t end, bool writable, struct soft_vma *first)
 {
@@ -84,7 +84,7 @@ static int open_by_path(const char *path, dev_t dev, ino_t ino)
 {
 	int fd;
 
-	/* Opening a device may have effects; memory worth sharing is in plain files. */
+	/* Opening a device may have effects. */
 	struct stat st;
 
 	if (path[0] != '/' || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
@@ -98,8 +98,8 @@ static int open_by_path(const char *path, dev_t dev, ino_t ino)
 }
 
 /*
- * Returns a duplicate of the descriptor if it is of the file. Another thread may close it meanwhile
- * and open another file.
+ * Returns a duplicate of the file's descriptor, or -1. Another thread may close it meanwhile and
+ * open another file.
  */
 static int take_descriptor(int fd, dev_t dev, ino_t ino)
 {
@@ -111,10 +111,7 @@ static int take_descriptor(int fd, dev_t dev, ino_t ino)
 	return -1;
 }
 
-/*
- * open returns the lowest free number, so a file that was just created has a number a little below
- * the directory's. That saves checking thousands of others.
- */
+/* Tries the numbers below the directory's first: a new file took the lowest free one. */
 static int search_descriptors(DIR *dir, dev_t dev, ino_t ino)
 {
 	struct dirent *entry;
@@ -144,9 +141,7 @@ static int open_by_descriptor(dev_t dev, ino_t ino)
 	return found;
 }
 
-/*
- * Returns the kept descriptor of a file, opened for its first user; -1 if peers could not open it.
- */
+/* Returns the kept descriptor of a file, or -1 if peers could not open it. */
 static int file_get(const struct soft_vma *vma)
 {
 	ino_t ino = (ino_t)vma->inode;

@@ -6,13 +6,12 @@
  *
  * The owner publishes an entry by writing its key last, and withdraws it by writing 0. A peer that
  * accesses this process's memory sets its queue pair's `busy` word before it reads the key. So a
- * thread that withdraws a key makes the withdrawal visible everywhere (soft_heavy_barrier), and
- * then waits until it has seen each connected peer idle once. After that no peer uses the old key,
- * and the memory may be freed. A peer that dies while busy ends the wait.
+ * thread that withdraws a key makes that visible everywhere (soft_heavy_barrier), and then waits
+ * until it has seen each connected peer idle once, or dead. After that the memory may be freed.
  *
  * The barrier interrupts every processor, and most withdrawn keys were never used. So a peer
- * publishes the latest serial that it has used (shm_newest_store, with a fence: once per region),
- * and the withdrawal of a later region only reads that.
+ * publishes the latest serial that it has used (shm_newest_store), and the withdrawal of a later
+ * region only reads that.
  *
  * lkey and rkey are the same number: the place in the table, masked by the segment's mask, and
  * random bits. The low eight bits belong to the owner of a type 2 memory window, as in
@@ -41,7 +40,7 @@ enum {
 	YIELDS_PER_LOOK = 256, /* while waiting for a peer, between checks that it is alive */
 };
 
-/* Returns a place that was never used, or -1 with errno. Under table_lock. */
+/* Returns an unused place, or -1 with errno. Under table_lock. */
 static int new_place(struct soft_core *core)
 {
 	int err = core->mr_top == SHM_MRS ? ENOMEM : 0;
@@ -104,9 +103,9 @@ void *soft_key_local(uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length,
 }
 
 /*
- * Reads the descriptors, since `dead` is set by the engine, and the caller may be the engine or a
- * thread that the engine waits for. The socket is needed, too: a process that executes another
- * program keeps its number, but not the socket. Raw system call: poll is a cancellation point.
+ * Reads the descriptors, since the engine sets `dead`, and may wait for the caller. A process that
+ * executes another program keeps its number, but not its socket. Raw system call: poll is a
+ * cancellation point.
  */
 bool soft_out_gone(const struct soft_out *out)
 {
@@ -138,7 +137,7 @@ static void wait_idle(struct soft_core *core)
 	pthread_mutex_unlock(&core->table_lock);
 }
 
-/* Returns whether a peer may have used the withdrawn key of that serial. */
+/* Returns whether a peer may have used the withdrawn key. */
 static bool may_be_used(struct soft_core *core, uint32_t serial)
 {
 	bool used = false;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The table of memory keys in the segment, against which own and foreign requests are checked. See
- * key.c.
- */
+/* The table of memory keys: key.c. */
 #ifndef SOFT_KEY_H
 #define SOFT_KEY_H
 
@@ -16,7 +13,7 @@
 /* Returns a place in the table, or -1 with errno. */
 int soft_key_alloc(struct soft_core *core);
 void soft_key_free(struct soft_core *core, uint32_t place);
-/* Returns a new unpredictable key for a place. */
+/* Returns an unpredictable key for a place. */
 uint32_t soft_key_make(struct soft_core *core, uint32_t place);
 uint32_t soft_key_serial(struct soft_core *core);
 
@@ -33,8 +30,8 @@ struct soft_span {
 };
 
 /*
- * Returns the entry of the span's key if it grants `access` on the span to a protection domain and
- * queue pair, otherwise NULL.
+ * Returns the entry of the span's key if it grants `access` to a protection domain and queue pair,
+ * otherwise NULL.
  */
 static inline const struct shm_mr *soft_key_find(const struct shm_segment *seg, struct soft_span span, uint32_t pd,
                                                  uint32_t qpn, uint32_t access)
@@ -52,7 +49,7 @@ static inline const struct shm_mr *soft_key_find(const struct shm_segment *seg, 
 	return mr;
 }
 
-/* Returns the local memory of a range of a work request, or NULL: protection error. */
+/* Returns a range's local memory, or NULL for a protection error. */
 void *soft_key_local(uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length, uint32_t access);
 /* Withdraws a key and waits until no peer uses it. */
 void soft_key_withdraw(struct soft_core *core, struct shm_mr *mr);

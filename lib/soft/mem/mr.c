@@ -4,11 +4,9 @@
  *
  * DESIGN NOTES
  *
- * This device uses plain addresses, so a region on demand (IBV_ACCESS_ON_DEMAND) is like any other.
- * The implicit one, address NULL and length SIZE_MAX, covers the address space as it is when a
- * request is carried out: nothing is looked up, pinned or cached, and later mappings are included.
- * It grants peers nothing: this process carries out their requests by ring, and has to know that
- * the memory exists.
+ * A region on demand (IBV_ACCESS_ON_DEMAND) is like any other. The implicit one, address NULL and
+ * length SIZE_MAX, covers the address space as it is when a request is carried out. It grants peers
+ * nothing: this process carries out their requests by ring, and has to know that the memory exists.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -58,10 +56,7 @@ SOFT_EXPORT int ibv_dealloc_pd(struct ibv_pd *pd)
 	return 0;
 }
 
-/*
- * Returns whether the rights are legal: a region whose memory peers may change needs the local
- * right to change it.
- */
+/* Returns whether the rights are legal: peers may change memory only if this process may. */
 static bool access_valid(unsigned int access)
 {
 	if (access & ~((unsigned int)ACCESS_KNOWN | IBV_ACCESS_OPTIONAL_RANGE))
@@ -69,13 +64,11 @@ static bool access_valid(unsigned int access)
 	return !(access & REMOTE_CHANGES) || access & IBV_ACCESS_LOCAL_WRITE;
 }
 
-/* Returns whether the region is the implicit one: the whole address space. */
 static bool is_implicit(const void *addr, size_t length, unsigned int access)
 {
 	return access & IBV_ACCESS_ON_DEMAND && !addr && length == SIZE_MAX;
 }
 
-/* Finds the memory behind the region. Returns 0 or an errno value. */
 static int find_backing(struct soft_mr *mr, const void *addr, size_t length, uint64_t iova, unsigned int access)
 {
 	if (!is_implicit(addr, length, access))
@@ -162,10 +155,7 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t leng
 	return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned int)access);
 }
 
-/*
- * Withdraws the key. On return no peer uses it, and no thread of this process that carries out a
- * peer's request.
- */
+/* On return neither a peer uses the key, nor a thread of this process for a peer. */
 static void withdraw(struct soft_core *core, struct shm_mr *entry)
 {
 	soft_key_withdraw(core, entry);
@@ -180,7 +170,7 @@ SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *base)
 
 	if (atomic_load(&mr->windows) != 0)
 		return soft_result(EBUSY);
-	/* A key that grants peers nothing is not used by peers. */
+	/* Peers do not use a key that grants them nothing. */
 	if (mr->access & SOFT_ACCESS_PEERS)
 		withdraw(core, &core->seg->mr[mr->place]);
 	else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Protection domains, memory regions, memory windows, and the mappings behind registered memory. */
+/* Protection domains, memory regions, memory windows, and mappings. */
 #ifndef SOFT_MR_H
 #define SOFT_MR_H
 
@@ -14,16 +14,16 @@
 
 struct soft_pd {
 	struct ibv_pd base;
-	_Atomic uint32_t users; /* memory regions, windows, queue pairs and shared receive queues on it */
+	_Atomic uint32_t users; /* objects on it */
 };
 
 struct soft_mr {
 	struct ibv_mr base;
 	uint32_t place; /* in segment->mr[] */
 	uint32_t access;
-	int file_fd; /* duplicate kept for peers, or -1 */
+	int file_fd; /* for peers, or -1 */
 	uint64_t file_offset;
-	_Atomic uint32_t windows; /* memory windows bound to it, and not invalidated */
+	_Atomic uint32_t windows; /* bound to it */
 };
 
 static inline struct soft_pd *soft_pd(struct ibv_pd *pd)
@@ -31,7 +31,7 @@ static inline struct soft_pd *soft_pd(struct ibv_pd *pd)
 	return (struct soft_pd *)pd;
 }
 
-/* Memory windows: mw.c. */
+/* mw.c */
 struct soft_mw {
 	struct ibv_mw base;
 	uint32_t place;
@@ -41,24 +41,24 @@ struct soft_mw {
 
 struct ibv_mw *soft_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int soft_dealloc_mw(struct ibv_mw *mw);
-/* Binds a window for a work request, under qp->lock. Returns 0 or an errno value. */
+/* Under qp->lock. Returns 0 or an errno value. */
 int soft_mw_bind(struct soft_qp *qp, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info);
-/* Invalidates the key of a peer or a work request. Returns false if that is not allowed. */
+/* Returns false if a peer or work request may not invalidate the key. */
 bool soft_mw_invalidate(struct soft_core *core, uint32_t key, uint32_t pd, uint32_t qpn);
 
-/* The file and rights behind an address range: backing.c. */
+/* backing.c */
 
 /*
  * Returns 0 if [addr, addr + length) can be registered with these rights, otherwise an errno value.
  * *fd becomes a reference to a descriptor of the one file behind it, if peers can open it and get
- * rights, otherwise -1. *offset becomes the offset of addr in the file.
+ * rights, otherwise -1. *offset is that of addr in the file.
  */
 int soft_backing_find(const void *addr, size_t length, unsigned int access, int *fd, uint64_t *offset);
 void soft_backing_put(int fd);
 /* In a forked child: makes the lock anew. */
 void soft_backing_forked(void);
 
-/* Which mapping lies at an address: procmap.c. */
+/* procmap.c */
 struct soft_vma {
 	uint64_t start, end;
 	uint64_t offset; /* of start in its file */

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Memory windows, types 1 and 2B: keys that grant a part of a region, and that work requests bind
- * and invalidate.
- *
- * A window has its own place in the table of keys. The entry of a bound window is like the region's
- * for the same addresses, so that peers treat both alike.
+ * and invalidate. A bound window has an entry in the table of keys, as a region.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -52,7 +49,7 @@ struct ibv_mw *soft_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 	return &mw->base;
 }
 
-/* Releases the region after the withdrawal of the window's key. */
+/* Releases the region; the window's key has been withdrawn. */
 static void invalidated(struct soft_mw *mw)
 {
 	if (mw->mr)
@@ -81,10 +78,6 @@ int soft_dealloc_mw(struct ibv_mw *base)
 	return 0;
 }
 
-/*
- * Returns whether the region allows the window: bind right, range, and local write for windows
- * whose peers change memory.
- */
 static bool may_bind(const struct soft_mw *mw, const struct ibv_mw_bind_info *info)
 {
 	const struct soft_mr *mr = (const struct soft_mr *)info->mr;
@@ -147,9 +140,7 @@ bool soft_mw_invalidate(struct soft_core *core, uint32_t key, uint32_t pd, uint3
 {
 	struct shm_mr *mr = &core->seg->mr[soft_key_place(core->seg, key)];
 
-	/*
-	 * Only windows that are bound through this queue pair can be invalidated; plain regions never.
-	 */
+	/* A queue pair can invalidate only windows that are bound through it. */
 	if (shm_mr_key(mr) != key || !(mr->access & SHM_ACCESS_WINDOW) || mr->qpn != qpn || mr->pd != pd)
 		return false;
 	soft_key_withdraw(core, mr);

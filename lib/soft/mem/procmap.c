@@ -4,10 +4,9 @@
  *
  * DESIGN NOTES
  *
- * Since Linux 6.11 an ioctl on /proc/self/maps reports the mapping at one address in a fraction of
- * a microsecond. Older kernels need the text read up to the address, which takes as long as a
- * transfer of a megabyte. Registrations for one operation use this. The descriptor refers to the
- * address space of the process that opened it, so a child opens its own.
+ * Since Linux 6.11 an ioctl on /proc/self/maps reports the mapping at one address. Older kernels
+ * need the text read up to the address, which is slow. The descriptor refers to the address space
+ * of the process that opened it, so a child opens its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +22,7 @@
 
 #include "soft/mem/mr.h"
 
-/* Mirrors linux/fs.h since Linux 6.11; older headers lack it. */
+/* Mirrors linux/fs.h since Linux 6.11. */
 struct query {
 	uint64_t size; /* of this structure */
 	uint64_t flags;
@@ -52,7 +51,7 @@ static pthread_mutex_t query_lock = PTHREAD_MUTEX_INITIALIZER;
 static int query_fd = -1;
 static pid_t query_pid;
 
-/* Returns this process's descriptor for queries; -1 with errno. */
+/* Returns a descriptor for queries, or -1 with errno. */
 static int query_open(void)
 {
 	int fd;
@@ -69,7 +68,7 @@ static int query_open(void)
 	return fd;
 }
 
-/* Returns 0, ENOENT: nothing is mapped there, or another errno value: read the text. */
+/* Returns 0, ENOENT if nothing is mapped there, or another errno value: read the text. */
 static int by_query(uint64_t addr, struct soft_vma *vma)
 {
 	struct query query = {
