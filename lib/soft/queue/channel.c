@@ -64,7 +64,6 @@ void soft_channel_raise(struct soft_cq *cq)
 	pthread_mutex_unlock(&channel->lock);
 }
 
-/* Returns the queue whose event is next, or NULL. */
 static struct soft_cq *take(struct soft_channel *channel)
 {
 	struct soft_cq *cq = NULL;

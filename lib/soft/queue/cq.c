@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Completion queues. Only threads of the owner's process write them: operations that complete at
- * the other side go by ring and are carried out there.
- */
+/* Completion queues. Only threads of the owner's process write them. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -96,7 +93,7 @@ bool soft_cq_keep_stamps(struct soft_cq *cq)
 	return cq->stamps;
 }
 
-/* Moves the entries to a ring of another size. The caller frees the old one. Under cq->lock. */
+/* Moves the entries to another ring. The caller frees the old one. Under cq->lock. */
 static void swap_rings(struct soft_cq *cq, struct soft_cqe **ring, uint64_t **stamps, uint32_t size)
 {
 	struct soft_cqe *old = cq->ring;
@@ -147,9 +144,6 @@ SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *base, int cqe)
 	return fits ? 0 : soft_result(EINVAL);
 }
 
-/*
- * After the loss of an entry: reports it by an event, once. The queue cannot be used any more.
- */
 static void raise_overrun(struct soft_cq *cq)
 {
 	struct ibv_async_event event = { .element.cq = &cq->base, .event_type = IBV_EVENT_CQ_ERR };
@@ -157,7 +151,7 @@ static void raise_overrun(struct soft_cq *cq)
 	soft_async_raise(cq->base.context, &event, &cq->async_raised);
 }
 
-/* Returns whether an entry raises an event: once for each arming. Under cq->lock. */
+/* Returns whether an entry raises an event, once for each arming. Under cq->lock. */
 static bool fires(struct soft_cq *cq, bool urgent)
 {
 	uint32_t armed = atomic_load_explicit(&cq->armed, memory_order_relaxed);
@@ -204,9 +198,8 @@ static bool is_news(const struct soft_cq *cq, uint32_t come)
 }
 
 /*
- * The specification promises an event only for entries after this call. But a program cannot know
- * which entries came before, and cards (Mellanox) raise it for those, too. Open MPI's openib polls
- * before it arms, and would wait for ever for an entry that comes in between. An entry raises one
+ * The specification promises an event only for later entries. Cards (Mellanox) raise it for earlier
+ * ones, too, and Open MPI's openib, which polls before it arms, relies on that. An entry raises one
  * event: perftest arms before it polls. The adversary follows the specification strictly.
  */
 void soft_cq_arm(struct soft_cq *cq, bool solicited_only)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Completion queues: filled by this process's threads, and emptied by them (poll.c). */
+/* Completion queues, which this process's threads fill and empty (poll.c). */
 #ifndef SOFT_CQ_H
 #define SOFT_CQ_H
 
@@ -33,17 +33,17 @@ struct soft_cq {
 	struct soft_lock lock;
 	struct soft_cqe *ring;
 	uint32_t size;               /* entries; a power of two */
-	uint32_t limit;              /* entries that may be used, as the caller knows */
+	uint32_t limit;              /* usable entries */
 	_Atomic uint32_t head, tail; /* written under lock; head - tail entries are there */
 	_Atomic uint32_t armed;      /* 0, or enum soft_arm; written under lock */
 	uint32_t urgent;             /* number of the last solicited or failed entry; under lock */
 	uint32_t told;               /* number of entries at the last event; under lock */
 	bool overrun;
 	bool ignore_overrun;
-	_Atomic uint32_t idle_polls; /* empty polls in a row; a hint: two threads may lose one */
+	_Atomic uint32_t idle_polls; /* empty polls in a row; a hint */
 	uint32_t events_raised;      /* completion events, under the channel's lock */
-	uint32_t events_queued;      /* events not yet fetched */
-	uint32_t async_raised;       /* events that were queued; under the context's event lock */
+	uint32_t events_queued;      /* not yet fetched */
+	uint32_t async_raised;       /* queued events; under the context's event lock */
 	_Atomic uint32_t users;      /* queue pairs */
 	struct soft_list event;      /* in channel->ready while events_queued */
 	struct soft_cqe current;     /* start_poll interface: the entry being read */
@@ -57,8 +57,8 @@ static inline struct soft_cq *soft_cq(struct ibv_cq *cq)
 }
 
 /*
- * Returns the number of entries; exact under cq->lock, otherwise a hint that is ordered before
- * loads of the entries' data.
+ * Returns the number of entries; exact under cq->lock, otherwise a hint, ordered before loads of
+ * the entries' data.
  */
 static inline uint32_t soft_cq_entries(const struct soft_cq *cq)
 {
@@ -66,7 +66,7 @@ static inline uint32_t soft_cq_entries(const struct soft_cq *cq)
 	       atomic_load_explicit(&cq->tail, memory_order_relaxed);
 }
 
-/* Frees the send queue's room of this work request and of all before it. Under cq->lock. */
+/* Frees the send queue's room up to this work request. Under cq->lock. */
 static inline void soft_cq_release_room(const struct soft_cqe *cqe)
 {
 	if (cqe->is_send)
@@ -75,40 +75,39 @@ static inline void soft_cq_release_room(const struct soft_cqe *cqe)
 
 struct soft_cq *soft_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_context,
                             struct ibv_comp_channel *channel, uint32_t vector);
-/* Stores each entry's time from now on; before the first one. Returns false without memory. */
+/* Stores each entry's time from now on. Returns false without memory. */
 bool soft_cq_keep_stamps(struct soft_cq *cq);
-/* Adds an entry. Returns false if the queue is full: the entry is lost and CQ_ERR was raised. */
+/* Returns false if the queue is full: the entry is lost and CQ_ERR was raised. */
 bool soft_cq_push(struct soft_cq *cq, const struct soft_cqe *cqe, bool solicited);
-/* Takes one entry off the queue. Returns false if it is empty. */
+/* Returns false if the queue is empty. */
 bool soft_cq_pop(struct soft_cq *cq, struct soft_cqe *cqe);
-/* Raises an event for the next such entry, or for one that has come since the last event. */
+/* Raises an event for the next entry, or for one that has come since the last event. */
 void soft_cq_arm(struct soft_cq *cq, bool solicited_only);
 /* Removes the entries of a queue pair that is reset or destroyed. */
 void soft_cq_purge(struct soft_cq *cq, const struct soft_qp *qp);
 
-/* Completion channels: channel.c. */
+/* channel.c */
 struct soft_channel {
 	struct ibv_comp_channel base;
 	pthread_mutex_t lock;
 	struct soft_list ready; /* soft_cq.event */
 };
 
-/* Queues the event of a completion queue. The caller holds no lock of the queue. */
+/* The caller holds no lock of the queue. */
 void soft_channel_raise(struct soft_cq *cq);
-/* Before the end of a queue: drops its unfetched event and waits for acknowledgements of others. */
+/* Drops a queue's unfetched event and waits for acknowledgements of others. */
 void soft_channel_forget(struct soft_cq *cq);
 
 /* Completion of requests: retire.c. All under qp->lock. */
 
 /* Completes the request at the tail. */
 void soft_send_done(struct soft_qp *qp);
-/* Completes a direct operation that was never queued: it counts as posted and complete. */
+/* For a direct operation that was never queued. */
 void soft_send_done_at_once(struct soft_qp *qp, uint64_t wr_id, uint32_t opcode, uint32_t flags, uint64_t length);
 /* Fails the request at the tail, and the queue pair. */
 void soft_send_fail(struct soft_qp *qp, enum ibv_wc_status status);
-/* Completes the requests in flight of an unreliable connection, which may have been lost. */
+/* Completes the requests in flight of an unreliable connection. */
 void soft_send_lose(struct soft_qp *qp);
-/* Flushes the send queue. */
 void soft_send_flush(struct soft_qp *qp);
 /* Completes the receive in qp->rx. */
 void soft_recv_done(struct soft_qp *qp, struct soft_cqe *cqe, bool solicited);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The end of requests: completed in order, flushed, or failed together with the queue pair. Under
- * qp->lock.
- */
+/* The end of requests: completed in order, flushed, or failed. Under qp->lock. */
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -36,13 +33,12 @@ static enum ibv_wc_opcode wc_opcode(uint32_t opcode)
 	}
 }
 
-/* Returns whether a request that ended well needs a completion. */
 static bool is_signalled(const struct soft_qp *qp, uint32_t flags)
 {
 	return qp->sig_all || flags & IBV_SEND_SIGNALED;
 }
 
-/* Adds a completion of the request before sq_tail. Returns false if it was lost. */
+/* Returns false if the completion was lost. */
 static bool completion(struct soft_qp *qp, uint64_t wr_id, uint32_t opcode, uint64_t length, enum ibv_wc_status status)
 {
 	struct soft_cqe cqe;
@@ -139,7 +135,6 @@ void soft_qp_fail(struct soft_qp *qp)
 	flush_recv(qp);
 }
 
-/* Voids the requests in flight. */
 static void give_up(struct soft_qp *qp)
 {
 	qp->inflight = 0;

@@ -18,14 +18,13 @@
 #include "soft/state/core.h"
 #include "soft/state/qp.h"
 
-/* Raises SRQ_LIMIT_REACHED if it is due; srq->lock is held. */
+/* Raises SRQ_LIMIT_REACHED if it is due, once per arming. Under srq->lock. */
 static void check_limit(struct soft_srq *srq)
 {
 	struct ibv_async_event event = { .element.srq = &srq->base, .event_type = IBV_EVENT_SRQ_LIMIT_REACHED };
 
 	if (srq->limit_event == 0 || srq->rq.head - srq->rq.tail >= srq->limit_event)
 		return;
-	/* One event per arming. */
 	srq->limit_event = 0;
 	soft_async_raise(srq->base.context, &event, &srq->async_raised);
 }
@@ -92,7 +91,7 @@ SOFT_EXPORT int ibv_destroy_srq(struct ibv_srq *base)
 	return 0;
 }
 
-/* Changes the number of entries; keeps waiting receives. srq->lock is held. */
+/* Keeps waiting receives. Under srq->lock. */
 static int resize(struct soft_rq *rq, uint32_t wr)
 {
 	uint32_t n = rq->head - rq->tail;

@@ -19,7 +19,7 @@ struct soft_srq {
 	struct soft_lock lock;
 	struct soft_rq rq;
 	uint32_t limit_event;  /* raise SRQ_LIMIT_REACHED below this many; 0: not armed */
-	uint32_t async_raised; /* events that were queued; under the context's event lock */
+	uint32_t async_raised; /* queued events; under the context's event lock */
 	_Atomic uint32_t users;
 };
 
@@ -29,15 +29,15 @@ static inline struct soft_srq *soft_srq(struct ibv_srq *srq)
 }
 
 /*
- * Takes the next receive of a queue pair, from its own or the shared queue, into qp->rx. Returns
- * false if there is none. Under qp->lock.
+ * Takes a queue pair's next receive, own or shared, into qp->rx. Returns false if there is none.
+ * Under qp->lock.
  */
 bool soft_rq_take(struct soft_qp *qp);
 int soft_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
 /*
- * Stores the ranges that `length` bytes fill in the receive in qp->rx. As with a NIC, a range may
- * be longer than its region if no byte is written there. Returns IBV_WC_SUCCESS or an error.
+ * Stores the ranges that `length` bytes fill in the receive in qp->rx. Only the part of a range
+ * that is filled must be registered. Returns IBV_WC_SUCCESS or an error.
  */
 static inline enum ibv_wc_status soft_receive_ranges(const struct soft_qp *qp, uint64_t length, struct iovec *iov)
 {
