@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ibv_post_send to queue pairs for datagrams: sends immediately, or by the queue, for which the
- * posting thread then looks up the routes (datagram_route.c).
+ * ibv_post_send of datagrams: immediately, or by the queue, after looking up routes
+ * (datagram_route.c).
  */
 #include <errno.h>
 #include <infiniband/verbs.h>

@@ -5,11 +5,10 @@
  * DESIGN NOTES
  *
  * The first datagram to a process needs a pipe, and so a message to its engine (pipe_out.c), which
- * a thread must not send while it holds a queue pair's lock. So the requests are posted first.
- * While their thread looks up routes (soft_routes.lookups) the queue waits, whichever thread
- * advances it; afterwards it sends. The thread does not wait for the other process's answer: the
- * queue does (datagram.c). If the process does not exist, or this one lacks descriptors or memory,
- * the datagram is lost; the next post looks up the route again.
+ * a thread must not send under qp->lock. So the requests are posted first. While their thread looks
+ * up routes (soft_routes.lookups) the queue waits; afterwards it sends. The queue, not the thread,
+ * waits for the other process's answer (datagram.c). If the process does not exist, or this one
+ * lacks descriptors or memory, the datagram is lost; the next post looks up the route again.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -29,7 +28,7 @@ enum {
 	NO_WAIT_MS = 0,
 };
 
-/* Returns whether the request waits for an unknown route; *qpn becomes its destination. */
+/* Returns whether the request's route is unknown; *qpn becomes its destination. */
 static bool lacks_route(const struct soft_qp *qp, uint32_t index, uint32_t *qpn)
 {
 	/* The request may have been flushed meanwhile. */
@@ -39,7 +38,7 @@ static bool lacks_route(const struct soft_qp *qp, uint32_t index, uint32_t *qpn)
 	return !soft_route_to(qp->routes, *qpn);
 }
 
-/* Stores the caller's reference in place of the old one. */
+/* Replaces a route by the caller's reference. */
 static void keep(struct soft_routes *routes, uint32_t qpn, struct soft_out *out)
 {
 	struct soft_out **place = &routes->out[qpn >> SHM_SLOT_BITS & (SHM_SLOT_NUMBERS - 1)], *old = *place;

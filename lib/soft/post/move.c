@@ -4,22 +4,18 @@
  *
  * DESIGN NOTES
  *
- * A NIC cannot do this: if one system call moves the data, a completion has no news for the caller.
- * Posting and polling take more than a thousand instructions, all cold after a system call. Here
- * the checks and the copy are those of a work request, and there is nothing to wait for. The order
- * is that of the queue, which must be empty.
+ * If one system call moves the data, a completion has no news for the caller. The checks and the
+ * copy are those of a work request. The queue must be empty, so its order is kept.
  *
  * A peer that polls its pipes may be faster than a system call (proto.c). Then the caller sends it
- * a synchronous request, which is no element of the queue, and polls for the answer. It polls for a
- * bounded time, since the peer may have lost its processor: for a large transfer about as long as a
- * system call would take. After that time it gives up and posts the operation instead, which comes
+ * a synchronous request, which is no element of the queue, and polls for the answer, for about as
+ * long as a system call would take. Then it gives up and posts the operation instead, which comes
  * behind the request, still in flight (qp->inflight), and moves the same bytes again. While it
- * polls, the caller carries out its peers' requests, so two processes that send each other
- * synchronous requests both get their answers.
+ * polls, the caller carries out its peers' requests, so two processes may send each other
+ * synchronous requests.
  *
- * A transfer that does not fit into one request is sent in parts, some of them ahead of the
- * answers, so that one side fills chunks while the other empties them. Each answer restarts the
- * bounded time.
+ * A large transfer is sent in parts, some of them ahead of the answers, so that one side fills
+ * chunks while the other empties them. Each answer restarts the time limit.
  *
  * In adversary mode all operations go by the queue.
  */
@@ -42,7 +38,7 @@
 #include "soft/state/shm.h"
 
 enum {
-	AHEAD = 8,          /* most parts that are sent before the first one is answered */
+	AHEAD = 8,          /* most unanswered parts */
 	PARTS = 8,          /* about this many parts, */
 	PART_MIN = 8 << 10, /* but none smaller than this, or larger than a chunk */
 	PATIENCE_TICKS = 40000,
@@ -56,7 +52,7 @@ static uint32_t part_of(uint64_t length)
 	return (uint32_t)(part < PART_MIN ? PART_MIN : part > SHM_CHUNK ? SHM_CHUNK : part);
 }
 
-/* Returns whether another part may be sent. Under qp->lock. */
+/* Under qp->lock. */
 static bool may_push(struct soft_qp *qp)
 {
 	const struct soft_sync_req *sync = &qp->sync_req;
@@ -89,17 +85,13 @@ static bool begin(struct soft_qp *qp, const struct soft_rdma *op)
 	return sync->busy;
 }
 
-/*
- * Returns whether the queue pair is unchanged since the first part was sent, with no other request
- * in between. Under qp->lock.
- */
+/* Returns whether the queue pair is unchanged since the first part was sent. Under qp->lock. */
 static bool goes_on(struct soft_qp *qp)
 {
 	return soft_sync_load(&qp->sync_req) == SOFT_SYNC_PENDING && qp->sync_req.epoch == qp->epoch &&
 	       qp->sq_exec == qp->sq_head && qp->stall == SOFT_GO && soft_qp_state(qp) == IBV_QPS_RTS;
 }
 
-/* Sends the remaining parts that have room. */
 static void push_rest(struct soft_qp *qp, const struct soft_rdma *op)
 {
 	soft_lock(&qp->lock);
@@ -109,8 +101,8 @@ static void push_rest(struct soft_qp *qp, const struct soft_rdma *op)
 }
 
 /*
- * Ends the wait: another caller may send. Returns the state that the request has reached. `late` is
- * the time that the peer has not answered for, or 0.
+ * Ends the wait: another caller may send. Returns the request's state. `late` is the time that the
+ * peer has not answered for, or 0.
  */
 static enum soft_sync_state end(struct soft_qp *qp, uint64_t late)
 {
@@ -126,7 +118,7 @@ static enum soft_sync_state end(struct soft_qp *qp, uint64_t late)
 	return state;
 }
 
-/* Returns whether another part was answered since the last call; sends remaining parts then. */
+/* Returns whether another part was answered; sends remaining parts then. */
 static bool goes_further(struct soft_qp *qp, const struct soft_rdma *op)
 {
 	uint32_t count = soft_sync_counted(&qp->sync_req);
@@ -139,9 +131,8 @@ static bool goes_further(struct soft_qp *qp, const struct soft_rdma *op)
 }
 
 /*
- * Waits for the answers, and sends the remaining parts, as long as the peer answers. Reads the
- * clock before the answers: a caller that was not scheduled reads the answers once more, since the
- * peer may have been scheduled.
+ * Waits for the answers, and sends the remaining parts. Reads the clock before the answers: both
+ * sides may have lost their processors meanwhile.
  */
 static enum soft_sync_state wait_answers(struct soft_qp *qp, const struct soft_rdma *op)
 {
@@ -162,7 +153,7 @@ static enum soft_sync_state wait_answers(struct soft_qp *qp, const struct soft_r
 	return state;
 }
 
-/* Returns whether the peer has carried out the request, which was sent at `since`. */
+/* Returns whether the peer has carried out the request, sent at `since`. */
 static bool answered(struct soft_qp *qp, const struct soft_rdma *op, uint64_t since)
 {
 	bool late = wait_answers(qp, op) == SOFT_SYNC_PENDING;

@@ -20,7 +20,7 @@
 #include "soft/rma/direct.h"
 #include "soft/state/qp.h"
 
-/* Returns whether the posting thread can carry out this kind of operation. */
+/* Returns whether the posting thread can carry out this operation. */
 static bool direct_kind(const struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	switch (wr->opcode) {
@@ -43,25 +43,21 @@ static bool takes_at_once(struct soft_qp *qp)
 	return !soft_adversary.on && soft_qp_idle(qp);
 }
 
-/*
- * Returns whether the request qualifies for the fast path: immediately, without the queue.
- */
+/* Returns whether the request may take the fast path. */
 static bool may_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	return takes_at_once(qp) && wr->num_sge >= 0 && (uint32_t)wr->num_sge <= qp->attr.cap.max_send_sge &&
 	       direct_kind(qp, wr) && soft_sq_room(qp, qp->sq_head);
 }
 
-/* Notes that the request at the head of the queue has to go by ring. */
+/* Notes that the next request has to go by ring. */
 static void note_by_ring(struct soft_qp *qp)
 {
 	qp->by_ring = qp->sq_head;
 	qp->by_ring_known = true;
 }
 
-/*
- * Fast path: a write or read on an idle queue does not become an element. Returns false if it must.
- */
+/* Fast path: carries out a write or read on an idle queue. Returns false if it must be queued. */
 static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	struct iovec iov[SOFT_MAX_SGE];
@@ -98,7 +94,7 @@ static bool post_at_once(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	return true;
 }
 
-/* Carries out requests without the queue. Returns the first one that needs it. */
+/* Returns the first request that needs the queue. */
 static struct ibv_send_wr *at_once(struct soft_qp *qp, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *rest = wr->next && takes_at_once(qp) ? soft_batch(qp, wr) : wr;
@@ -108,9 +104,7 @@ static struct ibv_send_wr *at_once(struct soft_qp *qp, struct ibv_send_wr *wr)
 	return post_at_once(qp, wr) ? wr->next : wr;
 }
 
-/*
- * Returns whether a small write goes by ring without a try, as those before it, to a polling peer.
- */
+/* Returns whether a small write goes by ring without a try, as those before it. */
 static bool untried(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	if (!qp->ring_left || wr->opcode != IBV_WR_RDMA_WRITE || wr->wr.rdma.rkey != qp->ring_rkey || wr->num_sge != 1 ||
@@ -128,7 +122,7 @@ int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
 	int err = 0;
 
 	soft_lock(&qp->lock);
-	/* A polling peer writes it often; whether it polls decides how private memory is written. */
+	/* A polling peer writes it often; soft_proto_of reads it. */
 	if (qp->out) {
 		__builtin_prefetch(&qp->out->peer.seg->spin_ticks);
 	} else if (qp->routes) {
@@ -155,7 +149,7 @@ int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
 		qp->sq_head++;
 		wr = wr->next;
 	}
-	/* Once for the whole list: waiting requests may travel together. */
+	/* Once for the whole list, which may be coalesced. */
 	if (qp->sq_exec != qp->sq_head)
 		soft_pump(qp);
 out:
@@ -189,7 +183,7 @@ int soft_post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_recv_
 			break;
 		}
 	}
-	/* In the error state a receive is flushed immediately. */
+	/* A receive in the error state is flushed. */
 	if (soft_qp_state(qp) == IBV_QPS_ERR)
 		soft_qp_fail(qp);
 out:
@@ -210,7 +204,7 @@ int soft_bind_mw(struct ibv_qp *base, struct ibv_mw *mw, struct ibv_mw_bind *bin
 	if (soft_call_fails(__func__))
 		return ENOMEM;
 	err = soft_post_send(base, &wr, &bad);
-	/* The caller may pass on the new key as soon as the bind is posted. */
+	/* The caller may pass on the new key once the bind is posted. */
 	if (!err && mw->type == IBV_MW_TYPE_1)
 		mw->rkey = wr.bind_mw.rkey;
 	return err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Work requests are posted. */
+/* Posting work requests. */
 #ifndef SOFT_POST_H
 #define SOFT_POST_H
 
@@ -16,8 +16,7 @@ int soft_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr
 int soft_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 
 /*
- * A work request into the send queue: checked and copied. In a header, so that each kind of queue
- * pair's way of posting (post.c, datagram_post.c) has it without a call.
+ * A work request into the send queue: checked and copied. Inline, for post.c and datagram_post.c.
  */
 
 static inline bool soft_may_be_inline(enum ibv_wr_opcode opcode)
@@ -26,10 +25,7 @@ static inline bool soft_may_be_inline(enum ibv_wr_opcode opcode)
 	       opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_SEND_WITH_INV;
 }
 
-/*
- * Copies inline data into the place of the ranges. Returns false if it exceeds the queue pair's
- * limit.
- */
+/* Returns false if inline data exceed the limit. */
 static inline bool soft_enqueue_inline(const struct soft_qp *qp, struct soft_wqe *wqe, const struct ibv_send_wr *wr)
 {
 	uint8_t *at = (uint8_t *)wqe->sge;
@@ -57,7 +53,7 @@ static inline void soft_enqueue_ranges(struct soft_wqe *wqe, const struct ibv_se
 	}
 }
 
-/* Copies the fields of certain operations. Returns 0 or an errno value. */
+/* Returns 0 or an errno value. */
 static inline int soft_enqueue_operation(struct soft_wqe *wqe, const struct ibv_send_wr *wr)
 {
 	switch (wr->opcode) {
@@ -112,24 +108,26 @@ static inline bool soft_takes_sends(enum ibv_qp_state state)
 	return state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_ERR;
 }
 
-/* Datagrams are posted. See datagram_post.c. */
-
-/* Under qp->lock, which is let go where a route is looked up. 0, or an errno value and *bad. */
-int soft_datagram_post(struct soft_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
-
-/* Routes of datagrams, looked up and let go. See datagram_route.c. */
+/* datagram_post.c */
 
 /*
- * Look up the routes of what this thread has posted, the requests from index `first` on, and send
- * them. Under qp->lock, which is let go and taken again.
+ * Under qp->lock, which is released while a route is looked up. Returns 0, or an errno value and
+ * *bad.
+ */
+int soft_datagram_post(struct soft_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+
+/* datagram_route.c */
+
+/*
+ * Looks up the routes of the requests from index `first` on, and sends them. Under qp->lock, which
+ * is released and taken again.
  */
 void soft_route_and_send(struct soft_qp *qp, uint32_t first);
-/* The queue pair is destroyed. */
 void soft_routes_free(struct soft_routes *routes);
 
-/* ibv_wr_*: wr.c. */
+/* ibv_wr_*: wr.c */
 
-/* A queue pair that was made for them gets them. */
+/* For a queue pair that was made for ibv_wr_*. */
 void soft_wr_setup(struct soft_qp *qp);
 
 #endif

@@ -5,9 +5,8 @@
  *
  * DESIGN NOTES
  *
- * A system call finds the peer and checks the right to access it once for all of its ranges. So 64
- * pieces of eight bytes take a tenth of what 64 system calls take. Each piece is checked as if it
- * came alone. In adversary mode all operations go by the queue.
+ * A system call finds the peer and checks the right to access it once for all of its ranges. Each
+ * piece is checked as if it came alone. In adversary mode all operations go by the queue.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -35,9 +34,7 @@ struct ranges {
 	struct iovec here[RANGES], there[RANGES];
 };
 
-/*
- * Adds a piece. Returns false if the peer or a system call does not allow it. The caller is busy.
- */
+/* Returns false if the peer or a system call does not allow the piece. The caller is busy. */
 static bool add(struct soft_qp *qp, struct ranges *ranges, const struct softverbs_piece *piece)
 {
 	const struct soft_span span = { piece->addr, piece->size_bytes, piece->rkey };
@@ -51,10 +48,7 @@ static bool add(struct soft_qp *qp, struct ranges *ranges, const struct softverb
 	return true;
 }
 
-/*
- * Reads as many pieces as one call takes. Returns how many; 0: it cannot be done. The caller is
- * busy.
- */
+/* Returns how many pieces one call has read, or 0 if it cannot. The caller is busy. */
 static size_t read_some(struct soft_qp *qp, const struct softverbs_piece *pieces, size_t count)
 {
 	struct ranges ranges;
@@ -70,7 +64,7 @@ static size_t read_some(struct soft_qp *qp, const struct softverbs_piece *pieces
 	return ranges.n;
 }
 
-/* Returns whether all pieces have been read. Under qp->lock; the queue is empty. */
+/* Under qp->lock; the queue is empty. */
 static bool read_all(struct soft_qp *qp, const struct softverbs_piece *pieces, size_t count)
 {
 	size_t done = 0, some = soft_direct_begin(qp, IBV_WR_RDMA_READ) ? 1 : 0;

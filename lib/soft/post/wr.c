@@ -29,13 +29,13 @@ static void wr_fail(struct soft_qp *qp, int err)
 		qp->wr_err = err;
 }
 
-/* Returns the element that the setters of this batch fill. */
+/* Returns the element that the setters fill. */
 static struct soft_wqe *current_wqe(struct soft_qp *qp)
 {
 	return soft_wqe(qp, qp->wr_head - 1);
 }
 
-/* Begins a work request. Returns NULL if the batch has failed already or there is no room. */
+/* Returns NULL if the batch has failed already or there is no room. */
 static struct soft_wqe *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
 {
 	struct soft_qp *qp = self(ex);
