@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Public symbols with no meaning here, or a trivial one: fork support (nothing is pinned), sysfs
- * (there is none), multicast (a number leads to one process), import of kernel objects, conversions
- * of kernel structures.
- */
+/* Public symbols with no meaning here, or a trivial one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/sa.h>
@@ -42,7 +38,7 @@ static void *refuse(void)
 	return NULL;
 }
 
-/* ---- fork ---- */
+/* ---- fork: nothing is pinned ---- */
 
 SOFT_EXPORT int ibv_fork_init(void)
 {
@@ -72,7 +68,7 @@ SOFT_EXPORT int ibv_dofork_range(void *base, size_t size)
 	return 0;
 }
 
-/* ---- sysfs ---- */
+/* ---- sysfs: there is none ---- */
 
 SOFT_EXPORT const char *ibv_get_sysfs_path(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The IBVERBS_1.0 forms of symbols that changed in 1.1. Programs of the last fifteen years do not
- * use them. Their structures differ from today's headers, so they refuse.
+ * The IBVERBS_1.0 forms of symbols that changed in 1.1, more than fifteen years ago. Their
+ * structures differ from today's headers, so they refuse.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The interface of libibverbs for hardware drivers (IBVERBS_PRIVATE_34). libmlx5 and libefa, which
- * perftest links, need these symbols and register themselves when they are loaded. There is no
- * kernel device for them, so registering has no effect and every command is refused.
+ * perftest links, need these symbols. Registering has no effect and every command is refused.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -12,10 +11,7 @@
 
 #include "soft/base/export.h"
 
-/*
- * Their prototypes are in rdma-core's private headers. Only drivers call them, and without a device
- * no driver does.
- */
+/* Their prototypes are in rdma-core's private headers. Only drivers call them. */
 int softverbs_no_command(void) SOFT_HIDDEN;
 void *softverbs_no_context(void) SOFT_HIDDEN;
 void softverbs_nothing(void) SOFT_HIDDEN;

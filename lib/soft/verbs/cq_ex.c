@@ -13,7 +13,7 @@
 enum {
 	WC_STAMPS = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
 	WC_FLAGS = IBV_WC_STANDARD_FLAGS | WC_STAMPS,
-	READINGS = 8,   /* readings of two clocks, at most */
+	READINGS = 8,   /* at most */
 	APART_NS = 500, /* longest time between two readings that count */
 };
 
@@ -131,13 +131,12 @@ static uint64_t ahead_ns(void)
 	return ahead;
 }
 
-/* Returns the completion's time by the clock of the day. */
 static uint64_t read_completion_wallclock(struct ibv_cq_ex *ex)
 {
 	return self(ex)->stamp + ahead_ns();
 }
 
-/* Returns the clock of time stamps in the form of cards: all of it in one word. */
+/* Returns the clock of time stamps as cards do: all of it in one word. */
 int soft_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
 {
 	(void)context;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The device: list, open and query. There is one device with one port, which has every address of
- * the host.
- */
+/* The device: list, open and query. It has one port, which has every address of the host. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -84,7 +81,7 @@ SOFT_EXPORT __be64 ibv_get_device_guid(struct ibv_device *dev)
 
 SOFT_EXPORT int ibv_get_device_index(struct ibv_device *dev)
 {
-	/* The kernel does not know the device, so it has no index. */
+	/* The kernel does not know the device. */
 	(void)dev;
 	return -1;
 }
@@ -111,10 +108,7 @@ static void set_operations(struct verbs_context *vctx)
 	vctx->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 }
 
-/*
- * The descriptor for commands is for programs that check it or set its flags: an empty epoll, which
- * refuses reads, writes and ioctls.
- */
+/* The descriptor for commands, which programs check, is an empty epoll: it refuses all. */
 static bool open_descriptors(struct ibv_context *context)
 {
 	int err;
@@ -248,9 +242,7 @@ int soft_query_device_ex(struct ibv_context *context, const struct ibv_query_dev
 	/* Time stamps are nanoseconds. */
 	full.completion_timestamp_mask = UINT64_MAX;
 	full.hca_core_clock = 1000000;
-	/*
-	 * A program that was built with newer headers has a longer structure: the rest of it is zero.
-	 */
+	/* A structure of newer headers is longer: the rest of it is zero. */
 	memset(attr, 0, size);
 	memcpy(attr, &full, size < sizeof(full) ? size : sizeof(full));
 	return 0;
@@ -272,11 +264,11 @@ int soft_query_port_ex(struct ibv_context *context, uint8_t port, struct ibv_por
 	full.port_cap_flags = IBV_PORT_CM_SUP;
 	full.max_msg_sz = SOFT_MAX_MSG;
 	full.pkey_tbl_len = 1;
-	/* Every process is on the same host, so one LID does for all. */
+	/* One LID for all processes of the host. */
 	full.lid = full.sm_lid = 1;
 	full.max_vl_num = 1;
 	full.active_width = 2;  /* 4x */
-	full.active_speed = 32; /* EDR: a word for "fast" */
+	full.active_speed = 32; /* EDR: "fast" */
 	full.phys_state = 5;    /* link up */
 	full.link_layer = IBV_LINK_LAYER_INFINIBAND;
 	memset(attr, 0, size);
@@ -284,7 +276,7 @@ int soft_query_port_ex(struct ibv_context *context, uint8_t port, struct ibv_por
 	return 0;
 }
 
-/* Programs built before port_cap_flags2 existed have a structure that ends there. */
+/* The structure of programs built before port_cap_flags2 existed ends there. */
 SOFT_EXPORT int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
 {
 	return soft_query_port_ex(context, port, (struct ibv_port_attr *)(void *)attr,

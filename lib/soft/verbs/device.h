@@ -9,13 +9,13 @@
 
 #include "soft/queue/cq.h"
 
-/* The device and its port, described: device.c. */
+/* device.c */
 
 int soft_query_port_ex(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr, size_t size);
 int soft_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
                          struct ibv_device_attr_ex *attr, size_t size);
 
-/* Polling a completion queue: poll.c. */
+/* poll.c */
 
 int soft_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int soft_req_notify_cq(struct ibv_cq *cq, int solicited_only);

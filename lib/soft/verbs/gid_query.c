@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Queries of the port's addresses, and of its one partition key. */
+/* Queries of the port's addresses and its one partition key. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -88,10 +88,7 @@ SOFT_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv
 	return (ssize_t)n;
 }
 
-/*
- * ibv_devinfo calls this. The type is of rdma-core's private enumeration, where 0 is "IB or RoCE
- * v1".
- */
+/* Called by ibv_devinfo. In rdma-core's private enumeration 0 is "IB or RoCE v1". */
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port, unsigned int index, unsigned int *type);
 
 SOFT_EXPORT int ibv_query_gid_type(struct ibv_context *context, uint8_t port, unsigned int index, unsigned int *type)

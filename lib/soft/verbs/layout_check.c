@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Checks of layouts: the headers', so that a change in a newer rdma-core stops the build, and the
- * shared ones of this device.
- */
+/* Checks of the headers' layouts, which a newer rdma-core may change, and of this device's. */
 #include <infiniband/verbs.h>
 #include <stddef.h>
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Polling a completion queue: a poll that finds nothing drains the pipes, and a thread that is
- * about to sleep requests wakeups.
- */
+/* A poll that finds nothing drains the pipes; a thread that is about to sleep requests wakeups. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -17,9 +14,9 @@
 #include "soft/verbs/device.h"
 
 enum {
-	IDLE_POLLS = 64,      /* empty polls before SHM_POLLED: peers need not wake the engine */
-	RENOTIFY_EVERY = 512, /* empty polls between two notifications of peers that do not answer */
-	SAID_EVERY = 4,       /* empty polls, of all queues: reading the clock costs as much as one */
+	IDLE_POLLS = 64,      /* empty polls before SHM_POLLED */
+	RENOTIFY_EVERY = 512, /* empty polls between two notifications of silent peers */
+	SAID_EVERY = 4,       /* empty polls: reading the clock costs as much as one */
 };
 
 static int take(struct soft_cq *cq, int num_entries, struct ibv_wc *wc)
@@ -40,7 +37,6 @@ static int take(struct soft_cq *cq, int num_entries, struct ibv_wc *wc)
 	return n;
 }
 
-/* After an empty poll: carries out peers' requests, and announces that a thread polls. */
 void soft_cq_idle(struct soft_cq *cq)
 {
 	uint32_t idle = atomic_load_explicit(&cq->idle_polls, memory_order_relaxed);

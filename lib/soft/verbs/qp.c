@@ -45,8 +45,6 @@ enum {
 /* Ranges and inline data share memory. */
 _Static_assert(SOFT_MAX_SGE * sizeof(struct ibv_sge) <= SOFT_MAX_INLINE, "no more inline data than there may be");
 
-/* ---- creation ---- */
-
 static uint64_t send_ops_of(enum ibv_qp_type type)
 {
 	return type == IBV_QPT_UD ? SEND_OPS_UD : type == IBV_QPT_UC ? SEND_OPS_UC : SEND_OPS;
@@ -73,7 +71,7 @@ static int check_init(const struct ibv_qp_init_attr_ex *attr)
 	return 0;
 }
 
-/* The ranges' memory can hold inline data, also for programs that have not requested any. */
+/* Inline data fit into the ranges' memory, requested or not. */
 static void grant_inline(struct ibv_qp_cap *cap)
 {
 	uint32_t ranges = cap->max_send_sge * (uint32_t)sizeof(struct ibv_sge);
@@ -93,8 +91,7 @@ static int sq_init(struct soft_qp *qp, const struct ibv_qp_cap *cap)
 }
 
 /*
- * Finds a free place in the segment's table; takes another block of numbers if there is none.
- * table_lock is held.
+ * Finds a free place in the segment's table, or takes another block of numbers. Under table_lock.
  */
 static int find_index(struct soft_core *core, uint32_t *index)
 {
@@ -157,7 +154,6 @@ static void fill_base(struct soft_qp *qp, const struct ibv_qp_init_attr_ex *attr
 	qp->attr.cap = attr->cap;
 }
 
-/* Returns 0 or ENOMEM. */
 static int routes_init(struct soft_qp *qp)
 {
 	if (qp->ex.qp_base.qp_type != IBV_QPT_UD)
@@ -229,10 +225,7 @@ SOFT_EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_a
 	struct ibv_qp_init_attr_ex ex = { 0 };
 	struct ibv_qp *qp;
 
-	/*
-	 * The short structure has padding where the long one has its mask, so the mask is stored after
-	 * the copy.
-	 */
+	/* Stored after the copy: the short structure has padding in its place. */
 	memcpy(&ex, attr, sizeof(*attr));
 	ex.comp_mask = IBV_QP_INIT_ATTR_PD;
 	ex.pd = pd;
@@ -249,11 +242,7 @@ SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *base)
 	return qp->has_ex ? &qp->ex : NULL;
 }
 
-/* ---- state ---- */
-
-/*
- * Removes the queue pair from the list of the pipe's waiters. Its next pipe may be another one.
- */
+/* Removes the queue pair from its pipe's waiters. */
 static void wait_for_room_no_more(struct soft_qp *qp)
 {
 	if (qp->routes)
@@ -289,7 +278,7 @@ static void reset(struct soft_qp *qp)
 	soft_cq_purge(soft_cq(qp->ex.qp_base.recv_cq), qp);
 }
 
-/* Waits until the peer no longer accesses this process's memory under the closed gate. */
+/* Waits until the peer no longer accesses this process's memory. */
 static void wait_peer(struct soft_qp *qp)
 {
 	if (!qp->peer || qp->peer_idle)
@@ -298,8 +287,6 @@ static void wait_peer(struct soft_qp *qp)
 	soft_wait_peer(qp->out, qp->peer);
 	qp->peer_idle = true;
 }
-
-/* ---- modify ---- */
 
 /* Access rights other than those of peers are ignored, as by the kernel. */
 static int check_values(const struct ibv_qp_attr *attr, int mask)
@@ -368,8 +355,8 @@ static void take_values(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr,
 }
 
 /*
- * *out is the caller's reference, or NULL if no process owns the peer's number. The pipe's death
- * and its late answer are reported to the queue pairs that use or await it at that time.
+ * *out is the caller's reference, or NULL. The pipe's death and its late answer are reported to the
+ * queue pairs that use or await it.
  */
 static void connect_peer(struct soft_qp *qp, struct soft_out **out)
 {
@@ -458,7 +445,7 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int
 
 	if (soft_call_fails(__func__))
 		return soft_result(ENOMEM);
-	/* Finding the peer may take a message to its engine: not under the lock. */
+	/* Not under the lock: finding the peer may take a message to its engine. */
 	if (mask & IBV_QP_DEST_QPN && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR &&
 	    soft_qp_state(qp) == IBV_QPS_INIT)
 		err = soft_out_get(soft_core, attr->dest_qp_num, SOFT_ANSWER_MS, &out);
@@ -512,10 +499,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *base)
 	wait_peer(qp);
 	soft_unlock(&qp->lock);
 
-	/*
-	 * Threads that drain pipes or run timers hold core->progress, and find queue pairs only in the
-	 * table.
-	 */
+	/* Threads that drain pipes or run timers find queue pairs there, under core->progress. */
 	soft_lock(&core->progress);
 	pthread_mutex_lock(&core->table_lock);
 	core->qp[qp->index] = NULL;

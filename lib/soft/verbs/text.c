@@ -7,7 +7,7 @@
 #define NAME_OF(table, value) \
 	((size_t)(value) < sizeof(table) / sizeof((table)[0]) && (table)[value] ? (table)[value] : "unknown")
 
-/* In newer versions' private interface; not declared in public headers. */
+/* Not declared in public headers. */
 const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode);
 
 SOFT_EXPORT const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode)
