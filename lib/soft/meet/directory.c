@@ -4,14 +4,13 @@
  *
  * DESIGN NOTES
  *
- * It lies in /run/user/UID, as XDG_RUNTIME_DIR names it for logged-in users, else in /dev/shm or
- * /tmp, where its name ends in random letters, so that no other user can take it beforehand. It
- * must belong to the user, and no other user may enter it. The path does not depend on the
- * environment, so all processes of a user find it.
+ * It lies in /run/user/UID, else in /dev/shm or /tmp, where its name ends in random letters, so
+ * that no other user can take it beforehand. It must belong to the user, and no other user may
+ * enter it. The path does not depend on the environment, so all processes of a user find it.
  *
- * Killed processes leave the files of their sockets behind. A process that binds one removes them:
- * connecting a socket of another type fails with a wrong type if a process has the file, listening
- * or not. One process at a time removes and binds. A process that ends removes its own files.
+ * A process that binds a file removes those that killed processes have left: a socket of another
+ * type is refused (ECONNREFUSED) only if no process has the file. One process at a time removes and
+ * binds.
  */
 #include "soft/meet/meet.h"
 
@@ -56,7 +55,6 @@ static bool is_own(const char *path)
 	       (status.st_mode & 0777) == 0700;
 }
 
-/* Finds or makes it in the directory that the system gives a logged-in user. */
 static bool find_own_place(bool make, char path[PATH_BYTES])
 {
 	snprintf(path, PATH_BYTES, "/run/user/%u", geteuid());
@@ -90,7 +88,7 @@ static bool find_in(const char *place, char path[PATH_BYTES])
 	return path[0];
 }
 
-/* Takes turns with other processes, for a second at most: one of them may be stopped. */
+/* Takes turns with other processes, for a second at most. */
 static bool get_turn(int directory_fd)
 {
 	for (int turn = 0; turn < TURNS; turn++) {
@@ -101,7 +99,7 @@ static bool get_turn(int directory_fd)
 	return false;
 }
 
-/* Makes a directory, and sets the path to the one to use: another process may have made one too. */
+/* Makes a directory, and sets the path to the one to use. */
 static bool make_another(const char *place, char path[PATH_BYTES])
 {
 	char made[PATH_BYTES];
@@ -116,7 +114,7 @@ static bool make_another(const char *place, char path[PATH_BYTES])
 
 /*
  * Processes that find no directory take turns, since two directories would be two sets of names. A
- * stranger may keep the turn, so after that time a process makes one without it.
+ * stranger may keep the turn, so after a time a process makes one without it.
  */
 static bool make_in(const char *place, char path[PATH_BYTES])
 {
@@ -142,7 +140,7 @@ static bool find_directory(bool make, char path[PATH_BYTES])
 	return found;
 }
 
-/* Fills *addr. Returns its length; 0: the path is too long. */
+/* Returns the length of *addr, or 0 if the path is too long. */
 static socklen_t address(struct sockaddr_un *addr, const char *directory, const char *file)
 {
 	int length = snprintf(addr->sun_path, sizeof(addr->sun_path), "%s/%s", directory, file);
@@ -151,7 +149,7 @@ static socklen_t address(struct sockaddr_un *addr, const char *directory, const 
 	return length < (int)sizeof(addr->sun_path) ? (socklen_t)sizeof(*addr) : 0;
 }
 
-/* No process has the file's socket. */
+/* Returns whether no process has the file's socket. */
 static bool is_left_behind(int probe, const char *directory, const char *file)
 {
 	struct sockaddr_un addr;
@@ -193,7 +191,7 @@ __attribute__((destructor)) static void remove_own(void)
 	for (int i = 0; i < bound.count; i++) {
 		unlink(bound.path[i]);
 		*strrchr(bound.path[i], '/') = '\0';
-		rmdir(bound.path[i]); /* which it does once it is empty */
+		rmdir(bound.path[i]); /* succeeds once it is empty */
 	}
 }
 
@@ -225,7 +223,7 @@ static int bind_once(int sock, const char *file)
 	return err;
 }
 
-/* Retries if the last process that uses the directory removes it meanwhile. */
+/* Retries if another process removes the directory meanwhile. */
 int soft_directory_bind(int sock, const char *file)
 {
 	int err = ENOENT;

@@ -8,9 +8,9 @@
 
 #include "soft/base/export.h"
 
-/* Sockets by which processes of one user find each other: names.c. */
+/* names.c */
 
-/* A socket's name: what it is for, a number, and an address or "". */
+/* A socket's name: its purpose, a number, and an address or "". */
 struct softverbs_name {
 	const char *kind;
 	unsigned int number;
@@ -21,36 +21,32 @@ struct softverbs_name {
 SOFT_EXPORT int softverbs_bind(int sock, struct softverbs_name name);
 /*
  * Gives a socket a file in the user's directory as its name. Returns 0 or an errno value:
- * EADDRINUSE if this user has one of that name, ENOENT if there is no place for a directory.
+ * EADDRINUSE if it is taken, ENOENT without a place for a directory.
  */
 SOFT_EXPORT int softverbs_bind_file(int sock, struct softverbs_name name);
 /*
- * Connects to the process of this user that listens under an abstract name. Returns 0 or an errno
- * value: ECONNREFUSED if there is none, ESTALE if another user's has the name; the socket is then
- * of no use.
+ * Connects to this user's process that listens under an abstract name. Returns 0 or an errno value:
+ * ECONNREFUSED if there is none, ESTALE if another user's has the name.
  */
 SOFT_EXPORT int softverbs_connect(int sock, struct softverbs_name name);
-/* Connects to the file of a name, as softverbs_connect does to the name itself. */
+/* Does as softverbs_connect, to a file. */
 SOFT_EXPORT int softverbs_connect_file(int sock, struct softverbs_name name);
 
-/*
- * Sockets in a directory that belongs to the user, so that no other user can take their names:
- * directory.c.
- */
+/* Sockets in a directory of the user: directory.c. */
 
 enum { SOFT_FILE_BYTES = 72 };
 
-/*
- * Binds a socket to a file, in a directory that is made if there is none. Returns 0 or an errno
- * value.
- */
+/* Makes the directory if there is none. Returns 0 or an errno value. */
 int soft_directory_bind(int sock, const char *file);
-/* Connects to a file. Returns 0 or an errno value: ENOENT or ECONNREFUSED if no process listens. */
+/* Returns 0 or an errno value: ENOENT or ECONNREFUSED if no process listens. */
 int soft_directory_connect(int sock, const char *file);
 
-/* Whether the process at the other end of a socket is this user's: user.c. */
+/* user.c */
 
-/* Returns whether it is, and sets its number; false if that cannot be found out. */
+/*
+ * Returns whether the other end of a socket is this user's, and sets its process's number; false if
+ * that cannot be found out.
+ */
 SOFT_EXPORT bool softverbs_same_user(int sock, pid_t *pid);
 /* Returns whether /proc shows processes by the numbers that this process knows them by. */
 bool soft_proc_is_own(void);

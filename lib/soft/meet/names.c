@@ -4,10 +4,10 @@
  *
  * DESIGN NOTES
  *
- * Names are abstract: they end with the socket, so nothing is left behind. They contain the user's
- * id, so processes of different users do not meet. But any user can take them. A process that finds
- * all of them taken listens in a directory that only its user can enter (directory.c); the number
- * tells which of the two it is. Both sides of a connection check each other's user.
+ * Names are abstract, so nothing is left behind. They contain the user's id, but any user can take
+ * them. A process that finds all taken listens in a directory that only its user can enter
+ * (directory.c); the number tells which of the two it is. Both sides of a connection check each
+ * other's user.
  */
 #include "soft/meet/meet.h"
 

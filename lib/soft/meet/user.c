@@ -6,11 +6,11 @@
  *
  * The kernel reports the other user's id in this process's user namespace. It shows all users
  * without a number there as one id, the overflow id (65534). If this process has that id too, equal
- * ids prove nothing, unless the namespace has a number for every user, as the machine's own has.
+ * ids prove nothing, unless the namespace has a number for every user.
  *
  * Otherwise the other process is this user's if its user namespace can be read in /proc, which the
- * kernel permits between processes of one user only, and is the namespace of this process. Process
- * numbers are reused, so the process must still be alive after the check.
+ * kernel permits between processes of one user only, and is that of this process. Process numbers
+ * are reused, so the process must still be alive after the check.
  */
 #include "soft/meet/meet.h"
 
@@ -31,7 +31,7 @@
 #define USUAL_OVERFLOW_ID 65534u
 #define ALL_USERS 4294967295u
 
-/* The overflow id; the machine has one for all namespaces. 0: not read yet. */
+/* One for all namespaces; 0: not read yet. */
 static _Atomic unsigned int overflow_id;
 
 static unsigned int read_overflow_id(void)
@@ -47,7 +47,6 @@ static unsigned int read_overflow_id(void)
 	return id;
 }
 
-/* Two threads may both read it, with one result. */
 static bool is_overflow_id(uid_t id)
 {
 	unsigned int overflow = atomic_load(&overflow_id);
@@ -84,7 +83,7 @@ bool soft_proc_is_own(void)
 	return atoi(number) == getpid();
 }
 
-/* Returns a descriptor of the connected process, readable once it has ended; or -1. */
+/* Returns a descriptor of the process, readable once it has ended; or -1. */
 static int open_process(int sock, pid_t pid)
 {
 	int fd;
