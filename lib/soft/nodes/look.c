@@ -143,7 +143,7 @@ SOFT_EXPORT int glob(const char *restrict pattern, int flags, trouble_fn *troubl
 	return answer_all(status, found->gl_pathc, found->gl_pathv + (flags & GLOB_DOOFFS ? found->gl_offs : 0));
 }
 
-/* Names of glibc only, for 64-bit files and for fortified calls. */
+/* Names of glibc only. */
 #ifdef __GLIBC__
 
 /* Called by programs that are linked with a glibc before 2.33 or compiled with _FORTIFY_SOURCE. */

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Looks a function up once. All threads store the same pointer, so relaxed order suffices. */
+/* All threads store the same pointer, so relaxed order suffices. */
 static inline void *nodes_next(_Atomic(void *) *slot, const char *name)
 {
 	void *next = atomic_load_explicit(slot, memory_order_relaxed);
@@ -19,14 +19,14 @@ static inline void *nodes_next(_Atomic(void *) *slot, const char *name)
 	return next;
 }
 
-/* Libc's function of this name, or that of another library that replaces libc's. */
+/* Libc's function of this name, or another library's in its place. */
 #define NEXT(name)                        \
 	((__typeof__(name) *)(__extension__({ \
 		static _Atomic(void *) slot;      \
 		nodes_next(&slot, #name);         \
 	})))
 
-/* The device's paths in /dev and /sys, and the files in their place: paths.c. */
+/* The device's paths in /dev and /sys: paths.c. */
 
 enum {
 	NODES_PATH_MAX = 1024, /* bytes */
@@ -38,7 +38,7 @@ const char *nodes_path(const char *path, char room[NODES_PATH_MAX]);
 /* Removes our directory from a result, in place, so that a program sees the names it knows. */
 char *nodes_answer(char *path);
 
-/* The device's files whose text depends on the host: text.c. */
+/* Files whose text depends on the host: text.c. */
 
 /* Returns a descriptor to read the text from, or -1 if `path` has no such text. */
 int nodes_text(const char *path, int flags);

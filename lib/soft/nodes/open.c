@@ -13,8 +13,8 @@
 
 struct opening {
 	char room[NODES_PATH_MAX];
-	const char *path; /* to be opened */
-	int fd;           /* descriptor of the text, or -1: open `path` */
+	const char *path;
+	int fd; /* descriptor of the text, or -1: open `path` */
 };
 
 static struct opening *begin(struct opening *opening, const char *path, int flags)
@@ -27,7 +27,6 @@ static struct opening *begin(struct opening *opening, const char *path, int flag
 	return opening;
 }
 
-/* Returns the third argument of open, or 0 if there is none. */
 static mode_t mode_of(int flags, va_list arguments)
 {
 	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(arguments, mode_t) : 0;
@@ -59,7 +58,7 @@ SOFT_EXPORT int openat(int dir, const char *path, int flags, ...)
 	return opening.fd >= 0 ? opening.fd : NEXT(openat)(dir, opening.path, flags, mode);
 }
 
-/* Returns the flags of a mode. Only streams that read from the beginning get a text. */
+/* Only streams that read from the beginning get a text. */
 static int flags_of(const char *mode)
 {
 	int flags = strchr(mode, 'e') ? O_CLOEXEC : 0;
@@ -82,7 +81,7 @@ SOFT_EXPORT DIR *opendir(const char *path)
 	return NEXT(opendir)(nodes_path(path, room));
 }
 
-/* Names of glibc only, for 64-bit files and for fortified calls. */
+/* Names of glibc only. */
 #ifdef __GLIBC__
 
 /* Called by programs that are compiled with _FORTIFY_SOURCE. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Paths of the device. Each directory is served whole: on a machine with devices of its own, a
- * program under oriel-soft sees softverbs in their place, as through libibverbs.
+ * Paths of the device. Each directory is served whole: a program under oriel-soft sees softverbs in
+ * place of the machine's devices.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -15,7 +15,7 @@
 /* Prefixes: each serves infiniband_verbs and infiniband_mad too. */
 static const char *const served[] = { "/dev/infiniband", "/sys/class/infiniband", "/sys/devices/virtual/infiniband" };
 
-/* Directory of our files. If it is empty (unknown), nothing is served. */
+/* Directory of our files; empty if unknown. */
 static char root[NODES_PATH_MAX];
 static pthread_once_t root_once = PTHREAD_ONCE_INIT;
 

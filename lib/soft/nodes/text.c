@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The host's GUID and addresses. No installed file can hold them, so they are written to memory on
- * request.
- */
+/* The host's GUID and addresses, which are written to memory on request. */
 #include <endian.h>
 #include <fcntl.h>
 #include <stdbool.h>
