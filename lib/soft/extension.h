@@ -2,7 +2,7 @@
 /*
  * Calls of softverbs beyond verbs: direct access to a peer's registered memory, synchronous copies,
  * and whether the device's atomics mix with the processor's. A program that runs on any device does
- * not link them, but looks them up by name (dlsym); this header lets the compiler check both sides.
+ * not link them, but looks them up by name (dlsym).
  */
 #ifndef SOFT_EXTENSION_H
 #define SOFT_EXTENSION_H
@@ -28,7 +28,7 @@ typedef void softverbs_give_back_fn(const struct softverbs_lent *lent);
 /*
  * Maps the region of a key that grants `access` (IBV_ACCESS_REMOTE_WRITE, IBV_ACCESS_REMOTE_READ)
  * to this queue pair, which is in RTS. Returns 0 and *lent, or an errno value: then the caller uses
- * verbs. The caller gives each mapping back once, with the addresses that it got.
+ * verbs. The caller gives each mapping back once.
  */
 __attribute__((visibility("default"))) softverbs_lend_fn softverbs_lend;
 __attribute__((visibility("default"))) softverbs_give_back_fn softverbs_give_back;
@@ -43,7 +43,7 @@ typedef int softverbs_move_fn(struct ibv_qp *qp, uint32_t rkey, uint64_t addr, v
                               bool write);
 __attribute__((visibility("default"))) softverbs_move_fn softverbs_move;
 
-/* A piece of a list: bytes of this process, and where they lie at the peer. */
+/* Bytes of this process, and where they lie at the peer. */
 struct softverbs_piece {
 	void *here;
 	size_t size_bytes;
@@ -52,9 +52,8 @@ struct softverbs_piece {
 };
 
 /*
- * Carries out RDMA READs of all pieces before it returns 0, as softverbs_move does one, with a
- * system call for many of them. Returns an errno value if verbs must be used instead, also if a
- * piece lies in memory that can be mapped; some of the bytes may have been copied then.
+ * Carries out RDMA READs of all pieces, as softverbs_move does one, with a system call for many of
+ * them. Returns an errno value also if a piece lies in memory that can be mapped.
  */
 typedef int softverbs_read_list_fn(struct ibv_qp *qp, const struct softverbs_piece *pieces, size_t count);
 __attribute__((visibility("default"))) softverbs_read_list_fn softverbs_read_list;
@@ -82,7 +81,7 @@ __attribute__((visibility("default"))) softverbs_atomics_mix_fn softverbs_atomic
 
 /*
  * Returns the resource that was missing when this process opened the device, as the subject of a
- * text; NULL: nothing failed.
+ * text, or NULL.
  */
 typedef const char *softverbs_failed_step_fn(void);
 __attribute__((visibility("default"))) softverbs_failed_step_fn softverbs_failed_step;

@@ -6,8 +6,7 @@
  *
  * soft.mk joins the objects of softverbs and this one into one object that exports only the table.
  * So softverbs calls itself by the names of libibverbs and librdmacm, does not clash with those
- * libraries in one process, and is invisible to programs that look for them. The code is that of
- * the libraries which oriel-soft substitutes.
+ * libraries in one process, and is invisible to programs that look for them.
  */
 #include "verbs/functions.h"
 
