@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * acc.h - one accumulate operation, as it travels from the call to where it is applied
+ * acc.h - one accumulate operation
  *
- * One piece: count elements, which are contiguous at the target, at the origin, and in the result.
- * accumulate has no result; fetch_and_op is a get_accumulate of one element; compare_and_swap is of
- * one element too. The call copies the operands of the last two.
+ * Its elements are contiguous at the target, at the origin, and in the result. accumulate has no
+ * result. fetch_and_op and compare_and_swap have one element, and copy their operands.
  */
 #ifndef ORIEL_ACC_H
 #define ORIEL_ACC_H
@@ -20,16 +19,16 @@ struct acc {
 	uint8_t op;                                      /* enum oriel_op; of compare_and_swap ORIEL_REPLACE */
 	bool copied;                                     /* the operands are in `operand` */
 	const void *origin;                              /* may be NULL for ORIEL_NO_OP */
-	const void *compare;                             /* compare_and_swap: what the target must be; else NULL */
-	void *result;                                    /* NULL: none is wanted */
+	const void *compare;                             /* of compare_and_swap; else NULL */
+	void *result;                                    /* NULL: none */
 	size_t count;                                    /* of elements, not 0 */
-	uint64_t remote_addr;                            /* of the first at the target; here if its memory is mapped */
-	_Alignas(16) uint8_t operand[ELEMENT_BYTES_MAX]; /* of one element, and that to compare with at ACC_COMPARE */
+	uint64_t remote_addr;                            /* of the first element; in mapped memory, its address here */
+	_Alignas(16) uint8_t operand[ELEMENT_BYTES_MAX]; /* one element, and at ACC_COMPARE that to compare with */
 };
 
-#define ACC_COMPARE 16 /* elements that can be compared have at most 16 bytes */
+#define ACC_COMPARE 16 /* comparable elements have at most 16 bytes */
 
-/* Fills in all but the address, operands and result. The caller adds those that there are. */
+/* Fills in all but the address, operands and result. */
 static inline void acc_init(struct acc *acc, enum oriel_type type, enum oriel_op op, size_t count)
 {
 	acc->type = (uint8_t)type;
@@ -51,8 +50,8 @@ static inline const void *acc_compare(const struct acc *acc)
 }
 
 /*
- * The class of an operation's elements, which depends on type and alignment only: all operations on
- * an element have the same one, and each class has one mechanism at a target.
+ * The class of elements depends on their type and alignment only. Each class has one mechanism at a
+ * target (acc_route.h).
  */
 enum acc_class {
 	ACC_WORD,   /* integers of 8 bytes, aligned: what devices have atomics for (sync/atomic_mode.h) */
@@ -78,10 +77,7 @@ static inline enum acc_class acc_class(enum oriel_type type, uint64_t addr)
 	return element_has_one_store(type, addr) ? ACC_NUMBER : ACC_REST;
 }
 
-/*
- * Drops the first elements from *acc, which have been applied or sent. Returns how many bytes they
- * have.
- */
+/* Drops the first elements. Returns their bytes. */
 static inline size_t acc_advance(struct acc *acc, size_t count)
 {
 	size_t bytes = count * element_types[acc->type].size_bytes;
@@ -96,8 +92,7 @@ static inline size_t acc_advance(struct acc *acc, size_t count)
 }
 
 /*
- * Applies the operation to memory of this process, by plain code, or (_atomic) by the processor's
- * atomics.
+ * Applies the operation to memory of this process, by plain code or (_atomic) atomic instructions.
  */
 static inline void acc_apply(const struct acc *acc, void *target)
 {

@@ -13,16 +13,16 @@
 #include "win/link.h"
 #include "win/win.h"
 
-#define SWAPS_AT_ONCE 16 /* tries before win->lock is given up, for the window's other threads */
+#define SWAPS_AT_ONCE 16 /* tries before other threads get win->lock */
 
-/* The wire by which the words are changed, and their key there. */
+/* The wire and key by which words are changed. */
 struct path {
 	struct wire *wire;
 	uint32_t rkey;
-	bool apart; /* a wire of its own: not the one that later calls wait for */
+	bool apart; /* later calls do not wait for this wire */
 };
 
-/* Returns the key of the words of a member with WORDS_BY_DEVICE. */
+/* link->words is WORDS_BY_DEVICE. */
 static uint32_t words_rkey(const struct link *link)
 {
 	return link_ext(link) ? link->ext->words_rkey : link->rkey;
@@ -82,7 +82,7 @@ int acc_connect_device(struct oriel_win *win, struct link *link, const char *cal
 	return rc;
 }
 
-/* The operations. An error of theirs is the wire's. */
+/* The operations. Their errors are the wire's. */
 
 static int post_word(const struct path *path, const struct acc *acc, struct remote word, uint64_t *number)
 {
@@ -99,8 +99,8 @@ static int await(const struct path *path, int rc, uint64_t number)
 }
 
 /*
- * Reads the word, then compares and swaps until no other update has come between, or *tries are
- * used up. Returns 0, ISSUE_LATER, or an error of the wire.
+ * Reads the word, then compares and swaps it. Returns 0 when that succeeds, ISSUE_LATER when *tries
+ * are used up, or an error.
  */
 static int change_word(const struct path *path, const struct acc *acc, struct remote word, int *tries)
 {
@@ -126,7 +126,7 @@ static int change_word(const struct path *path, const struct acc *acc, struct re
 	return 0;
 }
 
-/* Carries out the operation word by word; *acc becomes what is left. */
+/* Carries out the operation; *acc becomes the rest. */
 static int do_words(const struct path *path, struct acc *acc, uint64_t addr, uint64_t *number)
 {
 	int rc = 0, tries = SWAPS_AT_ONCE;

@@ -4,15 +4,15 @@
  *
  * DESIGN NOTES
  *
- * A device adds to an aligned integer of 8 bytes, and compares and swaps it. A sum is a
- * fetch-and-add, a read a fetch-and-add of 0, and compare_and_swap one request. Those go out like
- * gets, one request an element, and nothing waits for them. Every other operation, replace
- * included, reads the word and then compares and swaps it, until no other update has come between.
- * Each repetition means that another update was carried out. After some repetitions the operation
- * gives up the window's lock for a while. These operations are waited for here, bounded by the
- * device's retries. So are all operations through an atomics peer (conn/atomics_peer.h): later
- * calls need not know of it. So are all operations on memory that is mapped here, because the
- * processor updates other elements on the same bytes at once (A15).
+ * A sum is a fetch-and-add, a read is a fetch-and-add of 0, and compare_and_swap is one request.
+ * These go out like gets. Every other operation, replace included, reads the word, and compares and
+ * swaps it until no other update has come between. After some tries it gives up win->lock for a
+ * while.
+ *
+ * The call waits for these other operations, bounded by the device's retries; for operations
+ * through an atomics peer (conn/atomics_peer.h), of which later calls need not know then; and for
+ * operations on memory that is mapped here, because the processor updates other elements on the
+ * same bytes at once (A15).
  *
  * A word is never written plainly: some versions of rxe store the old value back when a comparison
  * fails, and would undo the write. All operations of one origin use one queue pair, in order (A15).
@@ -31,24 +31,24 @@
 struct oriel_win;
 
 /*
- * Connects to the target's device for acc_by_device. The caller holds win->lock, which is given up
- * during the wait. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY, ORIEL_ERR_TIMEOUT.
+ * Connects to the target's device for acc_by_device. The caller holds win->lock; a wait gives it
+ * up. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY, ORIEL_ERR_TIMEOUT.
  */
 int acc_connect_device(struct oriel_win *win, struct link *link, const char *call);
 
 /*
- * Issues an operation for which acc_route returns ACC_ROUTE_DEVICE, after acc_connect_device.
- * Returns 0 or ISSUE_LATER: *acc is what is left of it. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
+ * Issues an operation by ACC_ROUTE_DEVICE, after acc_connect_device. Returns 0 or ISSUE_LATER: *acc
+ * is the rest. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc);
 
-/* Returns whether the device carries out an operation on a word by one request. */
+/* Returns whether one request of the device carries out the operation on a word. */
 static inline bool acc_is_one_request(const struct acc *acc)
 {
 	return acc->compare || acc->op == ORIEL_SUM || acc->op == ORIEL_NO_OP;
 }
 
-/* Returns the request for a word's operation of that kind. */
+/* Returns that request. */
 static inline struct atomic acc_atomic(const struct acc *acc, struct remote word)
 {
 	uint64_t compare = 0, operand = 0;
@@ -66,8 +66,8 @@ bool acc_device_by_wire(const struct link *link, uint32_t *rkey);
 
 /*
  * Returns whether the wire of puts reaches the device that changes the words of a member whose
- * memory is not mapped; *rkey is their key. False: an atomics peer changes them, and the caller
- * must still find out whether there is one.
+ * memory is not mapped; *rkey becomes their key. False: an atomics peer changes them, if there is
+ * one.
  */
 static inline bool acc_words_by_wire(const struct link *link, uint32_t *rkey)
 {
@@ -76,8 +76,8 @@ static inline bool acc_words_by_wire(const struct link *link, uint32_t *rkey)
 }
 
 /*
- * Posts an operation on one word by ACC_ROUTE_DEVICE, if that is one request and can be posted now.
- * Returns false if not, and nothing has happened.
+ * Posts an operation on one word, if that is one request and can be posted now. Returns false if
+ * nothing has happened.
  */
 bool acc_post_word(struct oriel_win *win, struct link *link, struct acc *acc, int *rc);
 

@@ -13,10 +13,7 @@
 #include "op/issue.h"
 #include "win/win.h"
 
-/*
- * Pages that are locked at a time, of PAGE_LOCKS: other ranks find locks free meanwhile. This much
- * fits the nearest cache, too, when the direction changes.
- */
+/* Pages that are locked at a time. Other ranks find the other page locks free. */
 #define PAGES_AT_ONCE 4
 
 static void unlock_pages(struct page_lock_table *page_locks, uint64_t from, uint64_t to)
@@ -26,8 +23,7 @@ static void unlock_pages(struct page_lock_table *page_locks, uint64_t from, uint
 }
 
 /*
- * Takes the locks of the first pages, as far as they are free. Returns where the locked bytes end;
- * `from`: none now.
+ * Locks the first pages, as far as they are free. Returns where the locked bytes end; `from`: none.
  */
 static uint64_t trylock_first_pages(struct page_lock_table *page_locks, uint64_t process, uint64_t from, uint64_t to)
 {
@@ -41,8 +37,7 @@ static uint64_t trylock_first_pages(struct page_lock_table *page_locks, uint64_t
 }
 
 /*
- * Takes the locks of the last pages, as far as they are free. Returns where the locked bytes begin;
- * `to`: none now.
+ * Locks the last pages, as far as they are free. Returns where the locked bytes begin; `to`: none.
  */
 static uint64_t trylock_last_pages(struct page_lock_table *page_locks, uint64_t process, uint64_t from, uint64_t to)
 {
@@ -55,7 +50,7 @@ static uint64_t trylock_last_pages(struct page_lock_table *page_locks, uint64_t 
 	return at > from ? at : from;
 }
 
-/* Updates the first `count` elements, whose owner's address is `there`. Their pages are held. */
+/* Updates the first `count` elements, whose pages are locked. */
 static void apply_first(struct page_locks *ours, struct page_lock_table *page_locks, struct acc acc, size_t count,
                         uint64_t there)
 {
@@ -115,7 +110,7 @@ static bool apply_downwards(struct page_locks *ours, struct page_lock_table *pag
 	return true;
 }
 
-/* Returns the locks of the pages of an operation that begins at `from`, a bit each. */
+/* Returns the page locks of an operation, a bit each. */
 static uint32_t locks_of(const struct acc *acc, uint64_t from)
 {
 	uint64_t to = from + element_span(acc->type, acc->count);
@@ -145,7 +140,7 @@ static bool trylock_these(struct page_lock_table *page_locks, uint64_t process, 
 	return true;
 }
 
-/* Applies an operation on elements that processors share, as an origin does that maps them. */
+/* Applies an operation on elements that processors share. */
 static bool apply_shared(struct oriel_job *job, const struct acc *acc, void *target)
 {
 	uint64_t from = (uintptr_t)target;
@@ -217,10 +212,7 @@ static int issue_by_page_lock(struct oriel_win *win, const struct link *link, st
 	                                                                                                    : ISSUE_LATER;
 }
 
-/*
- * Returns whether an active message for some of these bytes is outstanding, which an operation on
- * another route would overtake (A15).
- */
+/* Returns whether the operation would overtake an active message for some of its bytes (A15). */
 static bool would_pass_am(const struct oriel_win *win, struct link *link, const struct acc *acc)
 {
 	uint64_t from = acc->remote_addr - link->base;

@@ -4,29 +4,26 @@
  *
  * DESIGN NOTES
  *
- * Every element must be changed by one mechanism, whatever the operation and its origin. If two
- * operations used two mechanisms at once, they would not be atomic with each other (A9, A10). So
- * the route of an operation follows from the target and the class of its elements (acc.h) alone,
- * and all origins find the same route, or routes that are atomic with each other:
+ * Every element must be changed by one mechanism: operations by two mechanisms would not be atomic
+ * with each other (A9, A10). So the route follows from the target and the class of the elements
+ * (acc.h) alone, and all origins find the same route, or routes that are atomic with each other:
  *
  *   ACC_WORD    If the target's device is atomic among its own requests only: that device, for
- *               all origins (acc_device.h). Else, for origins that can map the memory, and for the
- *               target itself: their processor, by instructions or plain code, as the pages' mode
- *               says (sync/atomic_mode.h). For other origins: the device, if it is one word and the
- *               device is atomic with processors' instructions; or the target's handler, which does
- *               what processors do.
- *   ACC_NUMBER  For origins that can map the memory: their processor, by plain code under page
- *               locks that all of them take (sync/page_lock.h), so that a vector is changed as fast
- *               as it is copied. For others: the target's handler, which takes the same locks.
- *   ACC_REST    The target's handler, for all origins. The target itself changes such elements
- *               under the lock that its handler takes.
+ *               all origins (acc_device.h). Else the processor of the target and of origins that
+ *               map its memory, by instructions or plain code, as the page's mode says
+ *               (sync/atomic_mode.h). For other origins: the device, if it is one word and the
+ *               device is atomic with processors; or the target's handler.
+ *   ACC_NUMBER  For origins that map the memory: their processor, by plain code under page locks
+ *               (sync/page_lock.h), as fast as a copy. For others: the target's handler, under
+ *               these locks.
+ *   ACC_REST    The target's handler, for all origins. The target itself takes the handler's lock.
  *
- * The handler runs in a thread of the target that is inside the library, or in its service thread;
- * active messages reach it (am_issue.h). Elements of two classes may lie on the same bytes. So an
- * operation that takes another route waits until no active message of this origin for those bytes
- * is outstanding (A15). An active message does not overtake the other routes: their operations are
- * complete on return, or go before it by the same queue pair, and it stands behind a fence. The
- * hint accumulate_ordering relaxes none of that.
+ * The handler (am_issue.h) runs in a thread of the target that is inside the library, or in its
+ * service thread. Elements of two classes may lie on the same bytes. So an operation on another
+ * route waits until no active message of this origin for those bytes is outstanding (A15). An
+ * active message does not overtake other routes: their operations are complete on return, or
+ * precede it on its queue pair, where it stands behind a fence. The hint accumulate_ordering
+ * relaxes none of that.
  */
 #ifndef ORIEL_ACC_ROUTE_H
 #define ORIEL_ACC_ROUTE_H
@@ -39,23 +36,23 @@
 struct oriel_job;
 
 enum acc_route {
-	ACC_ROUTE_AM,        /* the target's handler applies it */
-	ACC_ROUTE_SELF,      /* this process is the target, and does as its handler would */
-	ACC_ROUTE_DEVICE,    /* the target's device changes words */
-	ACC_ROUTE_PAGE_LOCK, /* this processor, under the locks of the target's pages */
+	ACC_ROUTE_AM,        /* the target's handler */
+	ACC_ROUTE_SELF,      /* this rank is the target, and acts as its handler */
+	ACC_ROUTE_DEVICE,    /* the target's device */
+	ACC_ROUTE_PAGE_LOCK, /* this processor, under the target's page locks */
 };
 
 /*
- * Returns whether the target's device changes this number of words, a request each, for origins
- * that reach the target as this rank does. If the device is atomic with processors, several words
- * are one active message, however many they are (A20).
+ * Returns whether the target's device changes `count` words for origins that reach the target as
+ * this rank does. If the device is atomic with processors, several words are one active message
+ * (A20).
  */
 static inline bool acc_words_by_device(const struct link *link, size_t count)
 {
 	return link->words == WORDS_BY_DEVICE || (link->words == WORDS_BY_BOTH && !link_mapped(link) && count == 1);
 }
 
-/* The one place where the route of an operation is chosen; the link has been described. */
+/* Returns the route of an operation. The link has been described. */
 static inline enum acc_route acc_route(const struct link *link, enum oriel_type type, uint64_t addr, size_t count)
 {
 	if (acc_words_by_device(link, count) && acc_class(type, addr) == ACC_WORD)
@@ -68,28 +65,23 @@ static inline enum acc_route acc_route(const struct link *link, enum oriel_type 
 }
 
 /*
- * Applies an operation to window memory of this process: for the handler, and for an origin that is
- * its own target. All of them call this function, so that none interferes with another. An
- * operation on elements that processors share must be no longer than an active message. Returns
- * false if another thread holds a page lock: nothing has been done then.
+ * Applies an operation to window memory of this process, for the handler and for an origin that is
+ * its own target. An operation on elements that processors share must be no longer than an active
+ * message. Returns false if another thread holds a page lock; nothing has happened then.
  */
 bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target);
 
-/*
- * Applies the operations of a list, whose addresses are of this process, as acc_apply_here does
- * one. Returns false if another thread holds one of their page locks: nothing has been done then.
- */
+/* Applies a list of operations as acc_apply_here does one: all or none. */
 bool acc_apply_list_here(struct oriel_job *job, const struct acc accs[], uint32_t count);
 
-/* Returns how many of `count` words an operation changes: none if it only reads. */
 static inline size_t acc_changes(enum oriel_op op, size_t count)
 {
 	return op == ORIEL_NO_OP ? 0 : count;
 }
 
 /*
- * Returns whether the operation is on a few words of one page, which need no page lock if the mode
- * allows it.
+ * Returns whether the operation is on a few words of one page: it needs no page lock if the mode
+ * allows that.
  */
 static inline bool acc_needs_no_lock(const struct acc *acc, uint64_t there)
 {
@@ -98,8 +90,8 @@ static inline bool acc_needs_no_lock(const struct acc *acc, uint64_t there)
 }
 
 /*
- * Applies the operation without a page lock, if update_begin has returned a byte. Returns false if
- * it has not: the page lock is needed.
+ * Applies the operation under the byte of update_begin. Returns false if that is NULL: the page
+ * lock is needed.
  */
 static inline bool acc_apply_unlocked(const struct acc *acc, void *target, uint8_t *in_progress)
 {
@@ -111,8 +103,8 @@ static inline bool acc_apply_unlocked(const struct acc *acc, void *target, uint8
 }
 
 /*
- * Applies the operation, by this processor, to memory whose page locks are held. `there` is its
- * address at the owner, whose table this is.
+ * Applies the operation by this processor. The caller holds the page locks; `there` is the address
+ * at their owner.
  */
 static inline void acc_apply_locked(struct page_locks *ours, struct page_lock_table *table, const struct acc *acc,
                                     void *target, uint64_t there)
@@ -127,8 +119,7 @@ static inline void acc_apply_locked(struct page_locks *ours, struct page_lock_ta
 
 /*
  * Issues an operation that has been checked and may go out. The caller holds win->lock. Returns 0
- * or ISSUE_LATER: *acc is then what is left of it (am_issue.h). ERRORS: ORIEL_ERR_PEER,
- * ORIEL_ERR_MEMORY.
+ * or ISSUE_LATER: *acc is the rest. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc);
 

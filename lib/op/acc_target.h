@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * acc_target.h - checks of an accumulate operation, and its way out
- *
- * Shared by the single and the vector forms.
- */
+/* acc_target.h - checking and issuing an accumulate operation, for single and vector forms */
 #ifndef ORIEL_ACC_TARGET_H
 #define ORIEL_ACC_TARGET_H
 
@@ -12,14 +8,12 @@
 
 int acc_refuse(const struct oriel_win *win, enum oriel_type type, enum oriel_op op, const char *call);
 
-/*
- * Returns the error of a compare_and_swap whose type cannot be compared, or whose compare is NULL.
- */
+/* Returns the error of a wrong type or compare. */
 int acc_refuse_swap(const struct oriel_win *win, enum oriel_type type, const char *call);
 
 /*
- * Checks the window's handle, and that the type has the operation and the call takes it: a call
- * without a result has no use for ORIEL_NO_OP. ERRORS: ORIEL_ERR_HANDLE, ORIEL_ERR_OP.
+ * Checks the window's handle, and that type and call have the operation: ORIEL_NO_OP needs a
+ * result. ERRORS: ORIEL_ERR_HANDLE, ORIEL_ERR_OP.
  */
 static inline int acc_check(const struct oriel_win *win, enum oriel_type type, enum oriel_op op, bool fetches,
                             const char *call)
@@ -35,7 +29,7 @@ static inline int acc_check(const struct oriel_win *win, enum oriel_type type, e
  */
 int acc_target(struct oriel_win *win, struct link *link, struct acc *acc, size_t disp, const char *call);
 
-/* Issues an accumulate operation that has been checked, or defers it, as issue_or_defer does. */
+/* Issues or defers an operation that has been checked, as issue_or_defer does. */
 int acc_issue_or_defer(struct oriel_win *win, struct link *link, struct acc *acc, const char *call);
 
 #endif

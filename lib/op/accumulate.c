@@ -5,13 +5,12 @@
  * DESIGN NOTES
  *
  * Each call describes its operation by a struct acc, enters the window, and asks the gate
- * (op/gate.h). The operation then takes the route of its elements (op/acc_route.h). On the fast
- * path the processor changes mapped memory, or the target's device changes a word. If the gate is
- * shut, or this thread cannot do it now, nothing has happened yet, and apply_locked reports what is
- * wrong, waits, or defers the operation.
+ * (op/gate.h). The operation then takes its route (op/acc_route.h). On the fast path the processor
+ * changes mapped memory, or the target's device changes a word. If that is not possible now,
+ * nothing has happened, and apply_locked reports what is wrong, waits, or defers the operation.
  *
- * A single word has a fast path of its own (word_now). The compiler keeps its struct acc in
- * registers: a fetch_and_op over the wire takes 80 to 90 instructions more with a struct in memory.
+ * A single word has a fast path of its own (word_now), which is inlined so that the compiler keeps
+ * its struct acc in registers.
  */
 #include "base/copy_piece.h"
 #include "base/err.h"
@@ -27,14 +26,13 @@
 #include "win/link.h"
 #include "win/win.h"
 
-/* The properties of a call. */
 struct call {
 	const char *name;
-	bool fetches; /* the call returns a result */
-	bool single;  /* one element, whose operands are the caller's again on return (A1) */
+	bool fetches; /* there is a result */
+	bool single;  /* one element; its operands are the caller's again on return (A1) */
 };
 
-/* Returns whether the operands and the result are there, and the result overlaps no operand. */
+/* Returns whether operands and result are there, and do not overlap. */
 static inline bool buffers_fit(const struct acc *acc, const struct call *call)
 {
 	size_t bytes = acc->count * element_types[acc->type].size_bytes;
@@ -60,7 +58,6 @@ static int refuse_buffers(const struct oriel_win *win, const struct acc *acc, co
 
 /* Operations on the target. The caller holds win->lock. */
 
-/* Copies the operands of one element. */
 static void copy_operands(struct acc *acc)
 {
 	if (acc->op != ORIEL_NO_OP)
@@ -86,10 +83,7 @@ static int apply_locked(struct oriel_win *win, struct acc *acc, int rank, size_t
 	return acc_issue_or_defer(win, link, acc, call->name);
 }
 
-/*
- * Changes elements of one page by this processor, under the page lock. Returns false if another
- * thread holds it.
- */
+/* Changes elements of one page under the page lock. Returns false if another thread holds it. */
 static bool change_locked(struct oriel_win *win, const struct link *link, const struct acc *acc)
 {
 	struct page_lock_table *table = peer_page_locks(link->peer);
@@ -105,8 +99,8 @@ static bool change_locked(struct oriel_win *win, const struct link *link, const 
 }
 
 /*
- * Changes elements of mapped memory by this processor. Returns false if they lie in several pages,
- * or if the page lock is not free.
+ * Changes elements of mapped memory. Returns false if they lie in several pages, or if the page
+ * lock is not free.
  */
 static inline bool change(struct oriel_win *win, const struct link *link, const struct acc *acc)
 {
@@ -120,7 +114,7 @@ static inline bool change(struct oriel_win *win, const struct link *link, const 
 	return change_locked(win, link, acc);
 }
 
-/* Sets acc->remote_addr. Returns whether there are elements, and all are in range. */
+/* Sets acc->remote_addr. Returns whether there are elements, all in range. */
 static inline bool find_elements(const struct link *link, struct acc *acc, size_t disp)
 {
 	uint64_t offset;
@@ -135,7 +129,7 @@ static inline bool find_elements(const struct link *link, struct acc *acc, size_
 
 /*
  * The fast path. Returns whether the operation is done or posted, with its error in *rc; false:
- * nothing has happened. Deferred operations and active messages for the target come first (A15).
+ * nothing has happened. It must not overtake deferred operations or active messages (A15).
  */
 static inline bool apply_now(struct oriel_win *win, struct acc *acc, int rank, size_t disp, int *rc)
 {
@@ -184,8 +178,8 @@ static __attribute__((noinline)) int apply_any(struct oriel_win *win, struct acc
 }
 
 /*
- * Changes a word of mapped memory by an instruction (sync/atomic_mode.h). Returns false if it is
- * not this processor's to change, or the mode does not allow it.
+ * Changes a word of mapped memory by an instruction. Returns false if the device changes it, or the
+ * mode forbids it.
  */
 static inline bool change_word(const struct oriel_win *win, const struct link *link, const struct acc *acc,
                                uint64_t addr)
@@ -198,7 +192,7 @@ static inline bool change_word(const struct oriel_win *win, const struct link *l
 
 /*
  * Posts an operation on a word, with its error in *rc. Returns false if it is not one request on
- * the wire that puts go by.
+ * the wire of puts.
  */
 static inline bool post_word(struct oriel_win *win, struct link *link, const struct acc *acc, uint64_t addr, int *rc)
 {
@@ -217,8 +211,8 @@ static inline bool post_word(struct oriel_win *win, struct link *link, const str
 }
 
 /*
- * The fast path of one element with a result, if it is a word: one instruction, or one request.
- * Returns what apply_now does.
+ * The fast path of a word with a result: one instruction, or one request. Returns what apply_now
+ * does.
  */
 static inline __attribute__((always_inline)) bool word_now(struct oriel_win *win, const struct acc *acc, int rank,
                                                            size_t disp, int *rc)
@@ -237,7 +231,6 @@ static inline __attribute__((always_inline)) bool word_now(struct oriel_win *win
 	return done;
 }
 
-/* The operation is legal. It is passed by value, so that the compiler can keep it in registers. */
 static inline __attribute__((always_inline)) int apply(struct oriel_win *win, struct acc acc, int rank, size_t disp,
                                                        const struct call *call)
 {

@@ -12,7 +12,7 @@
 #include "win/link.h"
 #include "win/win.h"
 
-/* A list of pieces of this rank, and how far it has been walked. */
+/* A list of pieces of this rank, and the place in it. */
 struct walk {
 	const struct oriel_origin_piece *list;
 	int count;
@@ -23,8 +23,8 @@ struct walk {
 struct acc_vector {
 	enum oriel_type type;
 	enum oriel_op op;
-	struct walk origin; /* of no pieces for ORIEL_NO_OP */
-	struct walk result; /* of no pieces where none is wanted */
+	struct walk origin; /* empty for ORIEL_NO_OP */
+	struct walk result; /* empty if not wanted */
 	bool fetches;
 	const struct oriel_target_piece *target;
 	int target_count;
@@ -46,7 +46,6 @@ static int refuse_list(const struct acc_vector *v, const char *name, const void 
 	return err_set(ORIEL_ERR_ARG, "%s: the %s list is %p, of %d pieces", v->call, name, list, count);
 }
 
-/* Adds up the bytes of a list of this rank. */
 static int sum_here(const struct acc_vector *v, const char *name, const struct walk *walk, size_t *bytes)
 {
 	int rc = 0;
@@ -73,7 +72,7 @@ static int sum_target(const struct acc_vector *v, size_t *bytes)
 	return rc;
 }
 
-/* Checks that all lists that the operation uses hold the same number of bytes. */
+/* Checks that all lists hold the same number of bytes. */
 static int check_sums(const struct acc_vector *v, size_t *bytes)
 {
 	size_t origin = 0, result = 0;
@@ -90,7 +89,7 @@ static int check_sums(const struct acc_vector *v, size_t *bytes)
 	               v->call, origin, result, *bytes);
 }
 
-/* Returns an operation on a whole target piece, without its addresses. */
+/* Returns an operation on a target piece, without addresses. */
 static struct acc acc_of(const struct acc_vector *v, const struct oriel_target_piece *piece)
 {
 	struct acc acc;
@@ -113,7 +112,7 @@ static int check_targets(struct oriel_win *win, struct link *link, const struct 
 }
 
 /*
- * Returns how many bytes are contiguous at the walk's place, at most `bytes`; passes over empty
+ * Returns how many bytes, at most `bytes`, are contiguous at the walk's place. Passes over empty
  * pieces.
  */
 static size_t together(struct walk *walk, size_t bytes)
@@ -125,7 +124,7 @@ static size_t together(struct walk *walk, size_t bytes)
 	return walk->at < walk->count ? min_size(bytes, walk->list[walk->at].size_bytes - walk->done) : bytes;
 }
 
-/* Returns the address of the walk's place, which then moves on; NULL in an empty list. */
+/* Returns the address of the walk's place, and moves on; NULL in an empty list. */
 static void *step(struct walk *walk, size_t bytes)
 {
 	uint8_t *here = walk->at < walk->count ? (uint8_t *)walk->list[walk->at].addr + walk->done : NULL;
@@ -134,7 +133,7 @@ static void *step(struct walk *walk, size_t bytes)
 	return here;
 }
 
-/* Operations of the call that have not been issued yet. */
+/* Operations that have not been issued yet. */
 struct stretches {
 	struct acc accs[LIST_MAX];
 	uint32_t count;
@@ -184,19 +183,18 @@ static int vector_locked(struct oriel_win *win, int rank, struct acc_vector *v, 
 	return rc ? rc : issue_stretches(win, link, &stretches, v->call);
 }
 
-/*
- * The fast path, for elements that processors update in mapped memory, in pieces of which none lies
- * in two pages.
- */
+/* The fast path: numbers and words in mapped memory, in pieces that lie in one page each. */
 
-/* Returns whether a list here and the target's are such a pair. */
 static bool is_paired(struct pieces_seen *seen, const struct link *link, const struct walk *here,
                       const struct acc_vector *v)
 {
 	return here->count == v->target_count && pieces_see(seen, link, here->list, v->target, v->target_count);
 }
 
-/* Returns whether each list that the operation uses consists of such pieces (pieces.h). */
+/*
+ * Returns whether all lists and the target's are such pairs (pieces.h), which this processor
+ * changes.
+ */
 static bool are_plain(const struct link *link, const struct acc_vector *v)
 {
 	const size_t size_bytes = element_types[v->type].size_bytes;
@@ -216,19 +214,19 @@ static struct link *plain_link(struct oriel_win *win, int rank, const struct acc
 	if (!link || !link_takes_stores(link) || link->marks & LINK_AM || !are_plain(link, v))
 		return NULL;
 	if (acc_is_word(v->type) && v->target_count < MODE_SWITCH_MIN)
-		return NULL; /* one by one, without the page lock if possible */
+		return NULL; /* one by one, if possible without page lock */
 	return gate_opens(win, link) ? link : NULL;
 }
 
 /* The page whose lock is held. */
 struct page {
 	struct page_lock *page_lock; /* NULL: none */
-	bool plain;                  /* its elements are changed by plain code */
+	bool plain;                  /* plain code changes its elements */
 };
 
 /*
- * Releases the lock of the page, and takes that of the member's address `there`. Returns false if
- * it is not free: no lock is held then.
+ * Releases the page lock, and takes that of the member's address `there`. Returns false if it is
+ * not free; no lock is held then.
  */
 static bool turn_page(struct page *page, struct oriel_win *win, const struct link *link, const struct acc_vector *v,
                       uint64_t there)
@@ -249,7 +247,7 @@ static bool turn_page(struct page *page, struct oriel_win *win, const struct lin
 	return true;
 }
 
-/* Applies the first pieces, as many as possible now. Returns how many; finish does the rest. */
+/* Applies the first pieces, as many as possible now. Returns how many. */
 static int apply_at_once(struct oriel_win *win, int rank, const struct acc_vector *v)
 {
 	struct link *link = plain_link(win, rank, v);
@@ -281,7 +279,7 @@ static int apply_at_once(struct oriel_win *win, int rank, const struct acc_vecto
 	return i;
 }
 
-/* The general path, for the pieces that are left after the first `done` of all lists. */
+/* The general path, for the pieces behind the first `done`. */
 static int finish(struct oriel_win *win, int rank, struct acc_vector *v, int done)
 {
 	size_t bytes = 0;

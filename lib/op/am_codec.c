@@ -12,7 +12,7 @@ static uint32_t span(const struct acc *acc, uint32_t count)
 	return (uint32_t)element_span(acc->type, count);
 }
 
-/* Copies a result, and leaves the padding of the program's pairs as it is. */
+/* Copies a result without the padding of pairs. */
 static void copy_fields(uint8_t type, void *to, const void *from, uint32_t size_bytes)
 {
 	size_t size = element_types[type].size_bytes;
@@ -45,7 +45,7 @@ uint32_t am_encode(const struct acc *acc, struct am_message *message, uint8_t sw
 }
 
 /*
- * Returns the operands, or NULL if no operands and results of most_bytes can lie where the message
+ * Returns the operands; NULL if most_bytes of operands or results do not fit where the message
  * says.
  */
 static const uint8_t *find_data(const struct am *am, const uint8_t *data, uint32_t most_bytes)
@@ -57,13 +57,12 @@ static const uint8_t *find_data(const struct am *am, const uint8_t *data, uint32
 	return data + am->data_at;
 }
 
-/* Returns whether the type has the operation, and one that changes nothing has a result. */
+/* Returns whether the type has the operation. ORIEL_NO_OP needs a result. */
 static bool is_legal_op(const struct am *am)
 {
 	return element_legal(am->op, am->type) && (am->op != ORIEL_NO_OP || am->wants_result == 1);
 }
 
-/* Returns whether type, operation and number of elements are legal for the call. */
 static bool is_legal(const struct am *am)
 {
 	bool fetches = am->wants_result == 1;
@@ -105,10 +104,7 @@ bool am_decode(const struct am *am, const uint8_t *data, void *result, struct ac
 	return true;
 }
 
-/*
- * Returns how many operations one message can hold: their table and operands, or results, are
- * bounded.
- */
+/* Returns how many of the operations one message can hold. */
 static uint32_t count_of_list(const struct acc accs[], uint32_t count)
 {
 	size_t bytes = 0;
@@ -149,20 +145,14 @@ uint32_t am_encode_list(const struct acc accs[], uint32_t count, uint64_t base, 
 	return n;
 }
 
-/*
- * Returns whether type, operation and number of pieces are legal for a list. Pairs, which have
- * padding, are not.
- */
+/* Returns whether a list is legal. Pairs, which have padding, are not. */
 static bool is_legal_list(const struct am *am)
 {
 	return element_known(am->type) && am->wants_result <= 1 && am->count >= 1 && am->count <= AM_LIST_MAX &&
 	       is_legal_op(am) && element_types[am->type].span_bytes == element_types[am->type].size_bytes;
 }
 
-/*
- * Fills in the operations from a copy of the table. Returns the bytes of their elements; 0: too
- * many, or none.
- */
+/* Returns the bytes of the elements; 0: too many, or none. */
 static uint32_t take_pieces(const struct am *am, const uint8_t *data, uint8_t *result, struct acc accs[AM_LIST_MAX])
 {
 	const uint8_t *operands = data + AM_TABLE_BYTES(am->count);

@@ -8,7 +8,7 @@
 #include "win/answering.h"
 #include "win/win.h"
 
-/* Returns the window that a message is for, or NULL if this rank does not have it. */
+/* Returns the window of a message, or NULL if this rank does not have it. */
 static struct oriel_win *find_window(const struct oriel_job *job, const struct am *am)
 {
 	const struct am_service *service = &job->am;
@@ -29,7 +29,6 @@ static int check_memory(const struct oriel_win *win, const struct acc *acc, uint
 
 /* The functions below return 0, or what struct am_handler says. */
 
-/* Applies the operation to a window whose memory is one piece. */
 static int apply_to_memory(struct oriel_win *win, const struct acc *acc, uint64_t disp_bytes)
 {
 	int rc = check_memory(win, acc, disp_bytes);
@@ -39,7 +38,7 @@ static int apply_to_memory(struct oriel_win *win, const struct acc *acc, uint64_
 	return acc_apply_here(win->job, acc, win->memory.base + disp_bytes) ? 0 : AM_LATER;
 }
 
-/* Applies the operation to a dynamic window, whose displacement is the address. */
+/* Applies the operation to a dynamic window; `addr` is the displacement. */
 static int apply_to_region(struct oriel_win *win, const struct acc *acc, uint64_t addr)
 {
 	bool applied;
@@ -52,8 +51,8 @@ static int apply_to_region(struct oriel_win *win, const struct acc *acc, uint64_
 }
 
 /*
- * Adds to a signal by the processor, as ranks do that map this rank's signals (signal_send.c).
- * Pairs with the flag_load in signal_reading.
+ * Adds to a signal as ranks do that map it (signal_send.c). Pairs with the flag_load in
+ * signal_reading.
  */
 static int apply_to_signal(const struct oriel_job *job, const struct am *am)
 {
@@ -82,10 +81,7 @@ static int apply_to_elements(struct oriel_job *job, const struct am *am, const u
 	return rc == 0 && acc.result ? (int)element_span(acc.type, acc.count) : rc;
 }
 
-/*
- * Checks the operations of a list, and turns displacements into addresses here. Returns 0 or what
- * struct am_handler says.
- */
+/* Checks the operations of a list, and turns displacements into addresses. */
 static int place_list(const struct oriel_win *win, struct acc accs[], uint32_t count)
 {
 	int rc = 0;

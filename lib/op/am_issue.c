@@ -10,7 +10,6 @@
 #include "win/link.h"
 #include "win/win.h"
 
-/* Returns the name of the program's call. */
 static const char *call_of(const struct acc *acc)
 {
 	if (acc->compare)
@@ -25,7 +24,7 @@ struct span {
 	uint64_t base, bytes;
 };
 
-/* Returns what the error text names if the target refuses the message. */
+/* Returns what the target's refusal of the message names. */
 static struct am_subject subject_of(struct oriel_win *win, const struct link *link, const char *call, struct span span)
 {
 	return (struct am_subject){ .deferred_errors = &win->deferred_errors,
@@ -37,7 +36,7 @@ static struct am_subject subject_of(struct oriel_win *win, const struct link *li
 		                        .size_bytes = (uint32_t)span.bytes };
 }
 
-/* Returns whether nothing of this window is in flight to the member, as far as completions say. */
+/* Returns whether completions say that nothing of this window is in flight to the member. */
 static bool is_placed(const struct link *link)
 {
 	const struct wire *wire = &link->peer->wire;
@@ -67,7 +66,7 @@ static int send_message(struct oriel_win *win, struct link *link, struct am_mess
 	return 1;
 }
 
-/* Sends one more message of an operation. */
+/* Sends one more message of an operation; returns what send_message does. */
 static int send_some(struct oriel_win *win, struct link *link, struct acc *acc)
 {
 	uint8_t swap_operands[2 * ELEMENT_BYTES_MAX];
@@ -84,7 +83,7 @@ static int send_some(struct oriel_win *win, struct link *link, struct acc *acc)
 	return rc;
 }
 
-/* Returns the result of a call of which the last message has returned rc. */
+/* Returns the result of a call whose last message has returned rc. */
 static int sent_all(const struct oriel_win *win, const struct link *link, int rc)
 {
 	if (rc == 0)
@@ -101,7 +100,7 @@ int am_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 	return sent_all(win, link, rc);
 }
 
-/* Returns the least address of a list, and the bytes from there to its end. */
+/* Returns the bytes from the least address of a list to its end. */
 static struct span span_of(const struct acc accs[], uint32_t count)
 {
 	uint64_t from = UINT64_MAX, to = 0;
@@ -129,10 +128,7 @@ static struct am_scatter *scatter_of(const struct acc accs[], uint32_t count)
 	return scatter;
 }
 
-/*
- * Sends one more message of a list, for its first `count` operations. Returns 1: sent; 0: no room;
- * or an error.
- */
+/* Sends a message of `count` operations; returns what send_message does. */
 static int send_list(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count,
                      struct am_message *message)
 {

@@ -5,22 +5,17 @@
  * DESIGN NOTES
  *
  * An operation that no processor or device can carry out from here goes to its target as active
- * messages (am_codec.h) in a ring (am/am_send.h). A thread of the target that waits in a call
- * applies it, or the service thread (am/am_recv.h). The call puts no message but the data, and an
- * applied operation leaves nothing locked when a rank dies.
+ * messages (am_codec.h) in a ring (am/am_send.h). A thread of the target that waits in a call, or
+ * the service thread (am/am_recv.h), applies it by acc_apply_here (acc_route.h), as the target's
+ * own operations. An operation longer than a message is split at elements. Messages of one origin
+ * are applied in the order in which they were sent (A15).
  *
- * An operation longer than a message is split at elements. Messages of one origin are applied in
- * the order in which they were sent (A15). The target applies them through acc_apply_here, as it
- * does its own operations (acc_route.h), so that an element has one mechanism.
+ * Fence, flush and unlock wait until link_applied (win/link.h) says that the target has applied the
+ * messages and that their results are here. Complete does not wait: its flag leaves behind the
+ * messages, and the target's wait applies the messages before the flag.
  *
- * Complete, fence, flush and unlock mean for messages what they mean for puts: link_applied
- * (win/link.h) says that the target has applied them and that their results are here. Complete does
- * not wait for that: its flag leaves behind the messages, and the target's wait applies the
- * messages before the flag.
- *
- * The origin has checked range and access. The target checks them again, since an active message
- * comes from outside. It refuses a message for a window that it does not have, or no longer has,
- * and a message that makes no sense.
+ * The target checks range and access again, since an active message comes from outside. It refuses
+ * a message for a window that it does not have, and a message that makes no sense.
  */
 #ifndef ORIEL_AM_ISSUE_H
 #define ORIEL_AM_ISSUE_H
@@ -35,22 +30,22 @@ struct link;
 /*
  * Has the target apply an operation. The origin memory is free on return; the result is there when
  * link_applied returns true. The caller holds win->lock. Returns 0, or ISSUE_LATER: there is no
- * room for all of it now, *acc has become the rest. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
+ * room for the rest, *acc, now. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int am_issue(struct oriel_win *win, struct link *link, struct acc *acc);
 
 /*
  * Has the target apply a list of operations, of one type and operation, with as few messages as
- * they fit into; errors name `call`. Only for windows of one piece of memory. Returns the number of
- * operations, from the first on, that are on their way: the others are not for a list, or there is
- * no room now. ERRORS: as am_issue.
+ * possible; errors name `call`. Only for windows of one piece of memory. Returns how many of the
+ * first operations are on their way: the next is not for a list, or there is no room now. ERRORS:
+ * as am_issue.
  */
 int am_issue_list(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count, const char *call);
 
 /*
  * Has the target add to one of its signals, which the origin has checked, behind everything that
- * was issued to it before: the message's stamp is placed behind puts, as a flag is, and behind
- * outstanding gets; and messages are applied in order. Results and errors as of am_issue.
+ * was issued to it before: the message's stamp is placed behind puts and gets, and messages are
+ * applied in order. Returns what am_issue does.
  */
 int am_issue_add(struct oriel_win *win, struct link *link, uint32_t signal, uint64_t value);
 

@@ -4,7 +4,7 @@
 
 #include "base/util.h"
 
-/* Copies the end, the last word behind all else. */
+/* Copies the last word behind all else. */
 static void copy_end(uint8_t *to, const uint8_t *from)
 {
 	const size_t before = COPY_LAST_BYTES - sizeof(uint64_t);
@@ -40,11 +40,11 @@ void (*copy_got_by)(void *to, const void *from, size_t size_bytes) = got_plainly
 
 #ifdef __x86_64__
 
-#define STEP_VECTORS 4 /* loaded before the first of them is stored */
+#define STEP_VECTORS 4 /* loaded before the first is stored */
 
 /*
- * Stores are aligned after the first step, and the last step ends with the last byte: both may
- * store bytes again that are already there.
+ * Stores are aligned after the first step, and the last step ends with the last byte. Both may
+ * repeat stores.
  */
 #define GOT_BY(how, vector_bytes)                                                                                 \
 	typedef uint8_t how##_vector __attribute__((vector_size(vector_bytes), aligned(1), may_alias));               \

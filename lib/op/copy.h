@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * copy.h - copies by the processor between the program's memory and a window's that is mapped here
+ * copy.h - copies by the processor between the program's memory and mapped window memory
  *
  * DESIGN NOTES
  *
- * A word is one store, as a device places it. Longer copies use memmove, which knows the processor,
- * with two exceptions.
+ * A word is one store, as a device places it. Longer copies use memmove, with two exceptions.
  *
- * Programs put from, and get to, the same memory again and again. Memory that does not fit a cache
- * is gone from it if each copy begins at the low end, while the end of the last copy is still
- * there. So the pieces of a copy of more than COPY_PIECE_BYTES go upwards and downwards in turn: 64
- * KiB take an eighth less, a megabyte a sixth, and memory that is copied once takes as long as
- * before. The last word comes when all else is there, in both directions: programs poll it.
+ * Programs put from, and get to, the same memory again and again. If memory does not fit a cache,
+ * the end of the last copy is still there when the next one begins. So the pieces of a copy of more
+ * than COPY_PIECE_BYTES go upwards and downwards in turn. The last word comes when all else is
+ * there, in both directions: programs poll it.
  *
- * A get mostly goes to memory that only this processor has written, and that is often in its
- * nearest cache already. There a loop over long vectors takes half of the time at 4 KiB that
- * memmove takes, which uses one string instruction from two kilobytes on. Beyond COPY_GOT_MAX it is
- * no better. Puts need that instruction: it requests many lines at a time that another processor
- * has cached, while the loop waits for each. From the other's cache 8 KiB take the same time by
- * both.
+ * A get mostly goes to memory in this processor's nearest cache. Up to COPY_GOT_MAX bytes, a loop
+ * over long vectors is faster there than memmove, which uses one string instruction from two
+ * kilobytes on. Puts need that instruction: it requests many lines at a time that another processor
+ * has cached, while the loop waits for each.
  */
 #ifndef ORIEL_COPY_H
 #define ORIEL_COPY_H
@@ -30,13 +26,13 @@
 #include "base/copy_piece.h"
 
 #define COPY_PIECE_BYTES ((size_t)32 << 10)
-/* A piece of larger copies; memcpy takes another path for a megabyte, 15 % slower. */
+/* A piece of larger copies. memcpy takes a slower path for a megabyte. */
 #define COPY_LARGE_BYTES ((size_t)128 << 10)
 #define COPY_LAST_BYTES 64u
 #define COPY_GOT_MIN ((size_t)512)
 #define COPY_GOT_MAX ((size_t)8 << 10)
 
-/* Copies COPY_GOT_MIN to COPY_GOT_MAX bytes. Chosen when the library is loaded. */
+/* Copies COPY_GOT_MIN to COPY_GOT_MAX bytes. */
 extern void (*copy_got_by)(void *to, const void *from, size_t size_bytes) __attribute__((visibility("hidden")));
 
 static inline void copy_got(void *to, const void *from, size_t size_bytes)
@@ -47,7 +43,7 @@ static inline void copy_got(void *to, const void *from, size_t size_bytes)
 		copy_piece(to, from, size_bytes);
 }
 
-/* Copies any number of bytes in pieces. `downwards`: begins with the piece at the end. */
+/* Copies in pieces, if downwards from the end. */
 void copy_pieces(void *to, const void *from, size_t size_bytes, bool downwards);
 
 #endif

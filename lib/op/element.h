@@ -4,9 +4,9 @@
  *
  * DESIGN NOTES
  *
- * An element is one value of an enum oriel_type, of the size of the C type. A pair is a struct of
- * two fields. Only the bytes of its fields are ever read or written: its padding may belong to
- * another origin, and the padding behind the last pair may lie outside the window (A8).
+ * An element is one value of an enum oriel_type, of the size of the C type. Of a pair only the
+ * bytes of its two fields are ever read or written: its padding may belong to another origin, and
+ * the padding behind the last pair may lie outside the window (A8).
  *
  * There are two ways to apply an operation. element_apply is plain code, for memory of any
  * alignment that no other thread or rank changes meanwhile. A rank that dies within it leaves an
@@ -26,7 +26,7 @@
 
 #include "oriel.h"
 
-#define ELEMENT_TYPES (ORIEL_INT128 + 1) /* one more than the largest number of a type */
+#define ELEMENT_TYPES (ORIEL_INT128 + 1)
 #define ELEMENT_OPS (ORIEL_NO_OP + 1)
 #define ELEMENT_BYTES_MAX 32
 
@@ -45,21 +45,20 @@ static inline bool element_known(enum oriel_type type)
 	return type > 0 && type < ELEMENT_TYPES && element_types[type].size_bytes != 0;
 }
 
-/* Returns whether compare_and_swap takes elements of the type. */
 static inline bool element_comparable(enum oriel_type type)
 {
 	return (unsigned)type < ELEMENT_TYPES && element_types[type].comparable;
 }
 
-extern const uint16_t element_ops[ELEMENT_TYPES]; /* the operations of each type, 1 << enum oriel_op */
+extern const uint16_t element_ops[ELEMENT_TYPES]; /* 1 << enum oriel_op of each operation */
 
-/* Returns whether the type has the operation, as oriel_op_legal does. */
+/* Returns what oriel_op_legal does. */
 static inline bool element_legal(enum oriel_op op, enum oriel_type type)
 {
 	return (unsigned)type < ELEMENT_TYPES && (unsigned)op < ELEMENT_OPS && (element_ops[type] >> op & 1u);
 }
 
-/* Return the name, as in oriel.h; "unknown" for numbers that have none. */
+/* Return the name as in oriel.h, or "unknown". */
 const char *element_op_name(enum oriel_op op);
 const char *element_type_name(enum oriel_type type);
 
@@ -77,8 +76,8 @@ static inline bool element_has_one_store(enum oriel_type type, uint64_t addr)
 }
 
 /*
- * Returns the bytes from the first of `count` elements to the last byte that is read or written;
- * count > 0.
+ * Returns the bytes from the first of `count` > 0 elements to the last byte that is read or
+ * written.
  */
 static inline size_t element_span(enum oriel_type type, size_t count)
 {
@@ -86,8 +85,8 @@ static inline size_t element_span(enum oriel_type type, size_t count)
 }
 
 /*
- * target = target op origin, element by element, in order; result, unless NULL, becomes what target
- * was. origin may be NULL for ORIEL_NO_OP. result overlaps neither.
+ * target = target op origin for each element, in order. The result, unless NULL, becomes what
+ * target was, and overlaps neither. origin may be NULL for ORIEL_NO_OP.
  */
 void element_apply(enum oriel_type type, enum oriel_op op, void *target, const void *origin, void *result,
                    size_t count);
@@ -95,8 +94,8 @@ void element_apply_atomic(enum oriel_type type, enum oriel_op op, void *target, 
                           size_t count);
 
 /*
- * result = target; if the target has the bytes of compare, target = origin. For comparable types,
- * and (_atomic) for words.
+ * result = target; if target has the bytes of compare, target = origin. For comparable types;
+ * _atomic for words.
  */
 void element_swap(enum oriel_type type, void *target, const void *origin, const void *compare, void *result);
 void element_swap_atomic(void *target, const void *origin, const void *compare, void *result);

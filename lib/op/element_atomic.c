@@ -3,7 +3,7 @@
  * element_atomic.c - operations on single elements that other threads and ranks change too
  *
  * Every access to a target's element is one atomic instruction of its own width, and pairs with all
- * other accesses here, in all processes. They are sequentially consistent: a thread that sees the
+ * other accesses here, in all processes. All are sequentially consistent: a thread that sees the
  * element changed sees what the origin has stored before.
  */
 #include "op/element.h"
@@ -14,10 +14,7 @@
 
 typedef void atomic_fn(void *target, const uint8_t *origin, uint8_t *result, size_t count);
 
-/*
- * Applies an operation by a compare-and-swap loop. A try fails only if another update has
- * succeeded.
- */
+/* Applies an operation by a compare-and-swap loop. */
 #define LOOP(NAME, T, OP, expression)                                                                                  \
 	static void atomic_##NAME##_##OP(void *target, const uint8_t *origin, uint8_t *result, size_t count)               \
 	{                                                                                                                  \
@@ -38,10 +35,7 @@ typedef void atomic_fn(void *target, const uint8_t *origin, uint8_t *result, siz
 		}                                                                                                              \
 	}
 
-/*
- * Applies an operation by the processor's instruction. The loop without a result can use shorter
- * instructions.
- */
+/* Applies an operation by one instruction, which may be shorter without a result. */
 #define FETCH(NAME, OP, instruction)                                                                     \
 	static void atomic_##NAME##_##OP(void *target, const uint8_t *origin, uint8_t *result, size_t count) \
 	{                                                                                                    \
@@ -58,7 +52,7 @@ typedef void atomic_fn(void *target, const uint8_t *origin, uint8_t *result, siz
 		}                                                                                                \
 	}
 
-/* The operations of all types: an atomic write, an atomic read, a compare-and-swap. */
+/* The operations of all types. */
 #define COMMON(NAME, T)                                                                                   \
 	FETCH(NAME, REPLACE, __atomic_exchange_n)                                                             \
                                                                                                           \

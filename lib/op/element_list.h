@@ -2,8 +2,8 @@
 /*
  * element_list.h - every type, and what every operation computes
  *
- * These are lists of X(...). The user of a list defines X. In the operations' expressions `a` is
- * the target's element and `b` the origin's, both of the C type T. For element*.c only.
+ * Lists of X(...), whose user defines X. In expressions `a` is the target's element and `b` the
+ * origin's, both of the C type T. For element*.c only.
  */
 #ifndef ORIEL_ELEMENT_LIST_H
 #define ORIEL_ELEMENT_LIST_H
@@ -11,7 +11,6 @@
 #include <complex.h>
 #include <stdint.h>
 
-/* Pairs. */
 #define PAIR(name, value_type, index_type) \
 	struct name {                          \
 		value_type value;                  \
@@ -77,14 +76,13 @@ typedef _Complex float float128_complex __attribute__((mode(TC)));
 
 /*
  * Operations: X(NAME, T, OP, expression). Integers are added and multiplied as unsigned integers U
- * of the greatest width, and truncated: sums and products wrap, and a product of two short integers
- * does not overflow as an int.
+ * of the greatest width, and truncated, so that they wrap, and short ones do not overflow as int.
  */
 #define SUM_OF(X, U, NAME, T) X(NAME, T, SUM, (T)((U)a + (U)b))
 #define PRODUCT_OF(X, U, NAME, T) X(NAME, T, PROD, (T)((U)a * (U)b))
 #define BITWISE_OPS(X, NAME, T) \
 	X(NAME, T, BAND, (T)(a & b)) X(NAME, T, BOR, (T)(a | b)) X(NAME, T, BXOR, (T)(a ^ b))
-#define INTEGER_FETCHED(X, NAME, T) /* the operations that processors have an instruction for */ \
+#define INTEGER_FETCHED(X, NAME, T) /* processors have an instruction for these */ \
 	SUM_OF(X, uint64_t, NAME, T) BITWISE_OPS(X, NAME, T)
 #define LOGICAL(X, NAME, T) \
 	X(NAME, T, LAND, (T)(a && b)) X(NAME, T, LOR, (T)(a || b)) X(NAME, T, LXOR, (T)(!a != !b))
@@ -96,7 +94,7 @@ typedef _Complex float float128_complex __attribute__((mode(TC)));
 	LOGICAL(X, NAME, T)
 #define COMPLEX_OPS(X, NAME, T) X(NAME, T, SUM, a + b) X(NAME, T, PROD, a * b)
 #define REAL_OPS(X, NAME, T) COMPLEX_OPS(X, NAME, T) EXTREMA(X, NAME, T)
-#define PAIR_OPS(X, NAME, T) /* if the values are equal, the lower index wins */ \
+#define PAIR_OPS(X, NAME, T) /* of equal values the lower index wins */ \
 	X(NAME, T, MINLOC, b.value < a.value || (b.value == a.value && b.index < a.index) ? b : a) \
 	X(NAME, T, MAXLOC, b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a)
 // clang-format on

@@ -10,8 +10,8 @@
  * behind each instruction to check this.
  *
  * The loops over numbers, which accumulates to mapped memory use (sync/page_lock.h), are compiled
- * again for processors with longer vectors, and chosen when the library is loaded. All compute the
- * same results: an element takes one operation, so the compiler has nothing to contract.
+ * again for processors with longer vectors. All compute the same results: an element takes one
+ * operation, so the compiler has nothing to contract.
  */
 #include "op/element.h"
 
@@ -29,7 +29,7 @@ typedef uint64_t wide_bytes __attribute__((vector_size(16), aligned(1), may_alia
 
 typedef void plain_fn(uint8_t *target, const uint8_t *origin, size_t count);
 
-/* Elements of any alignment: scalars are read and written as a whole, pairs by field. */
+/* Scalars of any alignment are read and written as a whole, pairs by field. */
 
 #define SCALAR_ACCESS(NAME, T)                              \
 	static inline T load_##NAME(const uint8_t *from)        \
@@ -118,8 +118,6 @@ SMALL_COMPLEXES(COMPLEX_ACCESS) WIDE_COMPLEXES(COMPLEX_ACCESS) LARGE_COMPLEXES(S
 SMALL_PAIRS(SCALAR_ACCESS) WIDE_PAIRS(WIDE_ACCESS) MASKED_PAIRS(PAIR_ACCESS) SCATTERED_PAIRS(PAIR_ACCESS)
 // clang-format on
 
-/* One function for each operation on each type. */
-
 #define LOOP(how, NAME, T, OP, expression)                                                           \
 	static how##_CODE void how##_##NAME##_##OP(uint8_t *target, const uint8_t *origin, size_t count) \
 	{                                                                                                \
@@ -164,7 +162,7 @@ COMPLEXES(COMPLEX)
 PAIRS(PAIR_FUNCTIONS)
 ALL(REPLACE)
 
-/* The functions in use; choose() changes them once, before main. */
+/* The functions in use; choose() changes them before main. */
 static plain_fn *plain[ELEMENT_TYPES][ELEMENT_OPS] = {
 	INTEGERS(INTEGER_ROWS) WIDE_INTEGERS(WIDE_INTEGER_ROWS)
 	BOOLS(BOOL_ROWS)
@@ -210,7 +208,7 @@ MASKED_PAIRS(MASKED_FUNCTIONS)
 /* The loops again, for processors with longer vectors. */
 #define avx2_CODE __attribute__((target("avx2")))
 #define avx512_CODE __attribute__((target("avx512f,avx512bw")))
-#define avx2_UNROLLED _Pragma("GCC unroll 2") /* saves a tenth of the time at 4 KiB and at 64 KiB */
+#define avx2_UNROLLED _Pragma("GCC unroll 2") /* saves a tenth of the time */
 #define avx512_UNROLLED avx2_UNROLLED
 #define avx2_STORE plain_STORE
 #define avx512_STORE plain_STORE

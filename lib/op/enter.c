@@ -7,8 +7,8 @@
 #include "win/link.h"
 
 /*
- * Takes news: closes the gates to all members, so that a lost member is found when its gate is to
- * be opened. A failed operation stays news until a call reports it.
+ * Takes news: closes the gates to all members, since opening one finds a lost member. A failed
+ * operation stays news until a call reports it.
  */
 static void look_again(struct oriel_win *win)
 {
@@ -20,8 +20,8 @@ static void look_again(struct oriel_win *win)
 }
 
 /*
- * Returns the rank of a target that died before the completion of a copied put of a closed epoch
- * was seen, or ORIEL_RANK_NONE.
+ * Returns the rank of a target that died before a copied put of a closed epoch was seen complete,
+ * or ORIEL_RANK_NONE.
  */
 static int find_sticky(struct oriel_win *win)
 {

@@ -2,7 +2,7 @@
 /*
  * enter.h - what every call on a window does first and last
  *
- * Every put and epoch runs this code: tests/budget counts its instructions.
+ * tests/budget counts the instructions of this code.
  */
 #ifndef ORIEL_ENTER_H
 #define ORIEL_ENTER_H
@@ -11,11 +11,9 @@
 #include "op/issue.h"
 #include "win/win.h"
 
-#define WIN_LOOKS 100 /* polls before a wait is set up, as many as a card's small operation takes */
+#define WIN_LOOKS 100 /* polls before a wait is set up: about a small operation of a card */
 
-/*
- * Returns how often to poll a word that a peer stores itself: 0 if the device has to be polled too.
- */
+/* Returns how often to poll a word that a peer stores; 0 if the device must be polled, too. */
 static inline uint32_t win_looks(const struct oriel_win *win)
 {
 	return win->memory.mappable && !job_oversubscribed(win->job) ? WIN_LOOKS : 0;
@@ -28,8 +26,8 @@ static inline uint32_t win_looks(const struct oriel_win *win)
 int win_find_sticky(struct oriel_win *win, const char *call);
 
 /*
- * Returns whether, since news were last taken, a member has died, or has left job or window, or an
- * operation has failed.
+ * Returns whether a member has died, or has left job or window, or an operation has failed, since
+ * news were last taken.
  */
 static inline bool win_has_news(const struct oriel_win *win)
 {
@@ -40,7 +38,7 @@ static inline bool win_has_news(const struct oriel_win *win)
 /*
  * Enters the window for a call that closes an epoch: checks the handle and takes win->lock, but
  * reports no sticky error, which must not keep the epoch open. win_tell_sticky reports it once the
- * epoch is closed. `ring`: no doorbell will follow for what is posted now.
+ * epoch is closed. `ring`: no doorbell will follow what is posted now.
  */
 static inline int win_enter_pushing(struct oriel_win *win, const char *call, bool ring)
 {
@@ -67,7 +65,7 @@ static inline void win_leave(struct oriel_win *win)
 /*
  * Enters the window on the fast path: nothing has to be reported or sent, and no other thread wants
  * the lock. Returns false if win_enter is needed; nothing has happened. A window that this thread
- * has entered before is alive as long as the thread owns its lock, which ends with it.
+ * has entered before is alive as long as the thread owns its lock.
  */
 static inline bool win_enter_at_once(struct oriel_win *win)
 {
@@ -105,9 +103,9 @@ static inline void win_leave_at_once(struct oriel_win *win)
 }
 
 /*
- * Report what has failed since the call began, or after its own call (deferred_error.h); for the
- * end of calls that complete operations. The caller of the first holds win->lock, the callers of
- * the others do not. ERRORS: ORIEL_ERR_PEER; those of operations.
+ * Report what has failed since the call began, or after its own call (deferred_error.h), at the end
+ * of completing calls. The first is called with win->lock, the others without. ERRORS:
+ * ORIEL_ERR_PEER; those of operations.
  */
 int win_find_refused(struct oriel_win *win, const char *call);
 int win_tell_refused(struct oriel_win *win, const char *call);

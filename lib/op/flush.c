@@ -15,10 +15,7 @@
 #include "win/origin.h"
 #include "win/win.h"
 
-/*
- * Carries one link one step further. Returns whether its operations are complete, or the peer's
- * error.
- */
+/* Carries one link one step further. Returns 1 when its operations are complete, 0, or an error. */
 static int flush_step(struct oriel_win *win, struct link *link, bool local)
 {
 	struct watermark upto;
@@ -34,9 +31,9 @@ struct flushing {
 	struct oriel_win *win;
 	int rank; /* or ORIEL_RANK_ALL */
 	bool local;
-	bool all; /* every link is done */
+	bool all;
 	int code;
-	int failed; /* rank of the first link that failed */
+	int failed; /* the first */
 };
 
 static bool flush_concerns(const struct flushing *f, const struct link *link)
@@ -47,7 +44,7 @@ static bool flush_concerns(const struct flushing *f, const struct link *link)
 }
 
 /*
- * Returns whether a later flush or fence has nothing left to do: complete operations are not always
+ * Returns whether a later flush or fence has nothing left to do. Complete operations are not always
  * placed (device.h).
  */
 static inline bool is_flushed(const struct link *link, bool local)
@@ -56,7 +53,6 @@ static inline bool is_flushed(const struct link *link, bool local)
 	       wire_done(&link->peer->wire, link->last_number);
 }
 
-/* Notes that nothing on the link is in flight any more. */
 static inline void flushed(struct link *link)
 {
 	link->marks = (uint16_t)((link->marks & ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING)) | LINK_FLUSHED);
@@ -83,7 +79,7 @@ static void flush_end(struct oriel_win *win, int rank, bool local)
 {
 	if (!local && rank == ORIEL_RANK_ALL && win->epoch_mrs.count)
 		release_epoch_mrs(win);
-	win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again, and may be mapped anew */
+	win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again */
 }
 
 static int flush_turn(void *arg)
@@ -103,7 +99,7 @@ static int flush_turn(void *arg)
 	return f->all;
 }
 
-/* Watches the links that are not done. Returns whether it is time to report a link that failed. */
+/* Watches the links that are not done. Returns whether to report a failed link now. */
 static int flush_watch(void *arg, struct wait *wait)
 {
 	struct flushing *f = arg;
@@ -122,19 +118,18 @@ static int flush_watch(void *arg, struct wait *wait)
 	return f->code && wait_lingered(wait);
 }
 
-/* Checks that an access epoch is open and names the target. */
 static int flush_check(struct oriel_win *win, int rank, const char *call)
 {
 	struct link *link;
 
 	if (rank == ORIEL_RANK_ALL || ((win->sync & SYNC_LOCK_ALL) && rank >= 0 && rank < win->group->size))
-		return epoch_check(win, CALL_OPERATION, call); /* in lock_all no member becomes a target by a flush */
+		return epoch_check(win, CALL_OPERATION, call); /* in lock_all a flush makes no member a target */
 	return op_link(win, rank, &link, call);
 }
 
 /*
- * Returns the first member that has something to wait for, and in *next the place in the table from
- * where others may have. NULL if none has, as in most flushes of a program that flushes often.
+ * Returns the first member that has something to wait for, or NULL; others may follow from place
+ * *next of the table on.
  */
 static inline struct link *flush_first(const struct oriel_win *win, int rank, uint32_t *next)
 {
@@ -148,8 +143,8 @@ static inline struct link *flush_first(const struct oriel_win *win, int rank, ui
 }
 
 /*
- * Returns whether the open epoch, in which operations are legal, certainly names a member:
- * flush_check without its texts.
+ * Returns whether the open epoch, in which operations are legal, names a member: flush_check
+ * without texts.
  */
 static inline bool is_named(const struct oriel_win *win, const struct link *link, int rank)
 {
@@ -171,10 +166,7 @@ static __attribute__((noinline)) bool look_again(struct link *link, struct water
 	return false;
 }
 
-/*
- * Posts what is outstanding for a member, and polls whether it is complete, `looks` times more if
- * it is not.
- */
+/* Posts what is outstanding for a member, and polls it, up to `looks` times more. */
 static inline __attribute__((always_inline)) enum flush_state flush_drive(struct link *link, bool local, uint32_t looks)
 {
 	struct watermark upto;
@@ -189,7 +181,7 @@ static inline __attribute__((always_inline)) enum flush_state flush_drive(struct
 	return FLUSHED;
 }
 
-/* Posts and polls as flush_drive does, for all members but one. Returns the worst state. */
+/* Drives all members but one. Returns the worst state. */
 static enum flush_state flush_drive_others(struct oriel_win *win, const struct link *but, bool local, uint32_t looks)
 {
 	enum flush_state worst = FLUSHED;
@@ -204,16 +196,15 @@ static enum flush_state flush_drive_others(struct oriel_win *win, const struct l
 	return worst;
 }
 
-/* Returns how often operations in flight are polled before a wait is set up. */
 static inline uint32_t flush_looks(const struct oriel_win *win)
 {
 	return job_oversubscribed(win->job) ? 1 : WIN_LOOKS;
 }
 
-/* Posts and polls for all members but one (NULL: for all). Returns whether all is complete. */
+/* Posts and polls for all members but one, which may be NULL. Returns whether all is complete. */
 static bool flush_soon_but(struct oriel_win *win, const struct link *but, bool local)
 {
-	enum flush_state state = flush_drive_others(win, but, local, 0); /* posts to all before it polls any again */
+	enum flush_state state = flush_drive_others(win, but, local, 0); /* posts to all before it polls again */
 
 	if (state == UNDER_WAY)
 		state = flush_drive_others(win, but, local, flush_looks(win));
@@ -231,8 +222,8 @@ bool flush_link_soon(struct oriel_win *win, struct link *link, bool local)
 }
 
 /*
- * Flushes `link`, to which something is in flight, and if this is for all members, those from place
- * `next` on. Returns whether all is complete, without a wait.
+ * Flushes `link`, and if this is for all members, those from place `next` on. Returns whether all
+ * is complete, without a wait.
  */
 static inline __attribute__((always_inline)) bool flush_soon(struct oriel_win *win, struct link *link, uint32_t next,
                                                              int rank, bool local)
@@ -297,7 +288,7 @@ static __attribute__((noinline)) int flush(struct oriel_win *win, int rank, bool
 	return rc || !win_has_news(win) ? rc : win_tell_refused(win, call);
 }
 
-/* Flushes with something in flight. Called with win->lock held; releases it. */
+/* Something is in flight. Releases win->lock. */
 static __attribute__((noinline)) int flush_entered(struct oriel_win *win, struct link *link, uint32_t next, int rank,
                                                    bool local)
 {
@@ -307,9 +298,7 @@ static __attribute__((noinline)) int flush_entered(struct oriel_win *win, struct
 	return done && !win_has_news(win) ? 0 : flush(win, rank, local);
 }
 
-/*
- * The fast path: nothing to wait for and no other thread in the window, so no function is called.
- */
+/* The fast path: nothing to wait for, and no function is called. */
 static inline __attribute__((always_inline)) int flush_at_once(struct oriel_win *win, int rank, bool local)
 {
 	bool all = rank == ORIEL_RANK_ALL;

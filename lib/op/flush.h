@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* flush.h - what fence needs of flush */
+/* flush.h - flushing, for fence */
 #ifndef ORIEL_FLUSH_H
 #define ORIEL_FLUSH_H
 
@@ -16,27 +16,25 @@
 int flush_run(struct oriel_win *win, int rank, bool local, const char *call);
 
 /*
- * Posts what was issued to all members but one (NULL: to all), and polls a few times. Returns
+ * Posts what was issued to all members but one, which may be NULL, and polls a few times. Returns
  * whether it is complete at both sides; if not, flush_run waits. The caller holds win->lock.
  */
 bool flush_others_soon(struct oriel_win *win, const struct link *but);
 
 /*
- * Posts what was issued to one member, to which something is in flight, and polls a few times.
- * Returns whether it is complete at both sides, or (local) at the origin. The caller holds
- * win->lock.
+ * Posts and polls for one member as flush_others_soon does; `local`: until all is complete at the
+ * origin. Something is in flight.
  */
 bool flush_link_soon(struct oriel_win *win, struct link *link, bool local);
 
-/* Returns whether the open epoch concerns the link. */
 static inline bool is_in_epoch(const struct oriel_win *win, const struct link *link)
 {
 	return link->marks & (win->sync & SYNC_NAMING ? LINK_ACCESS : LINK_TOUCHED);
 }
 
 /*
- * Returns whether nothing for the target is in flight, deferred or to come, and the target lives.
- * The caller holds win->lock.
+ * Returns whether the target lives, and nothing for it is in flight, deferred or to come. The
+ * caller holds win->lock.
  */
 static inline bool flush_idle(const struct oriel_win *win, struct link *link)
 {
@@ -49,8 +47,8 @@ static inline bool flush_idle(const struct oriel_win *win, struct link *link)
 }
 
 /*
- * Returns the first link, from place *next of the window's table on, that is not idle; *next
- * becomes the place behind it. NULL: there is none. The caller holds win->lock.
+ * Returns the first link from place *next of the window's table on that is not idle, or NULL; *next
+ * becomes the place behind it. The caller holds win->lock.
  */
 static inline struct link *flush_busy(const struct oriel_win *win, uint32_t *next)
 {

@@ -10,7 +10,6 @@
 #include "win/link.h"
 #include "win/win.h"
 
-/* Returns whether there is nothing to wait for at the origin. */
 static bool is_local_free(const struct oriel_win *win)
 {
 	for (uint32_t i = 0; i < win->links.capacity; i++) {
@@ -63,9 +62,7 @@ int flush_all_of_now(struct oriel_win *win, bool local, uint64_t *number)
 	return rc;
 }
 
-/*
- * Notes that flushes of all up to `last` have lost a member; if none had before, from `first` on.
- */
+/* Notes that flushes of all up to `last` have lost a member; `first` counts if none had before. */
 static void note_lost(struct requests *requests, uint64_t first, uint64_t last, int rank)
 {
 	if (requests->lost_to == 0)
@@ -80,8 +77,7 @@ static bool has_lost(const struct requests *requests, uint64_t number)
 }
 
 /*
- * Carries part `i` one step further. Returns 1 when nothing is left to do; the last part then takes
- * its place.
+ * Carries part `i` one step further. Returns 1 when it is done; the last part then takes its place.
  */
 static int part_step(struct oriel_win *win, uint32_t i)
 {
@@ -99,8 +95,8 @@ static int part_step(struct oriel_win *win, uint32_t i)
 }
 
 /*
- * Carries the current flush of all one step further. Returns 1 when it is complete. If parts have
- * errors, returns that of the last one.
+ * Carries the current flush of all one step further. Returns 1 when it is complete, 0, or a part's
+ * error.
  */
 static int parts_step(struct oriel_win *win)
 {
@@ -121,7 +117,7 @@ int flush_all_step(struct oriel_win *win, uint64_t number)
 {
 	struct requests *requests = &win->requests;
 
-	while (requests->ended < number) { /* at most twice: number is that of the current flush of all, or the next */
+	while (requests->ended < number) { /* at most twice: `number` is the current or the next */
 		int rc = requests->begun == requests->ended ? flush_all_begin(win) : 0;
 
 		if (rc == 0)

@@ -4,17 +4,14 @@
  *
  * DESIGN NOTES
  *
- * A request has no room for what has been issued to each target. The window has, once: a *flush of
- * all* notes for each target what has been issued to it up to then, and ends when all of that is
- * complete. There is one at a time. A request that is made meanwhile gets the next one, which
- * begins when this one ends and covers what has been issued by then. So a request needs no memory,
- * and is complete after at most two flushes of all. A flush of all ends, since what it waits for is
- * fixed when it begins.
+ * A request has no room for a watermark of each target. The window has room for one: a *flush of
+ * all* notes for each target what has been issued to it when the flush begins, and ends when all of
+ * that is complete. A request that is made meanwhile gets the next one, which begins when this one
+ * ends. So a request needs no memory, and is complete after at most two flushes of all.
  *
  * A flush of all does not wait for a lost member. Its requests get ORIEL_ERR_PEER when the other
- * members are complete, or earlier if these keep a wait waiting for long. The window keeps the
- * first and the last flush of all that has lost a member: a request between them that no call has
- * tested since gets the error too.
+ * members are complete, or earlier if these take long. The window keeps the first and the last
+ * flush of all that has lost a member: all requests between them get the error.
  *
  * The end of lock_all completes everything, and so ends the current flush of all and the next.
  *
@@ -36,20 +33,20 @@ struct wait;
 int flush_all_of_now(struct oriel_win *win, bool local, uint64_t *number);
 
 /*
- * Makes one turn of a wait for a flush of all. Returns 1 when it has ended, 0 when it has to wait.
- * ERRORS: ORIEL_ERR_PEER, with text, when it has ended too; ORIEL_ERR_MEMORY, or that of a deferred
+ * Makes one turn of a wait for a flush of all. Returns 1 when it has ended, else 0. ERRORS:
+ * ORIEL_ERR_PEER, with text, when it has ended, too; ORIEL_ERR_MEMORY, or that of a deferred
  * operation, after which the caller waits again.
  */
 int flush_all_step(struct oriel_win *win, uint64_t number);
 
 /*
- * Watches the members that the flush of all waits for. Called by a wait's periodic check. ERRORS:
- * ORIEL_ERR_PEER, if a member is lost and it has waited long for the others.
+ * Watches the members that the flush of all waits for, in a wait's periodic check. ERRORS:
+ * ORIEL_ERR_PEER, if a member is lost and the others take long.
  */
 int flush_all_watch(struct oriel_win *win, struct wait *wait);
 
 /*
- * Notes that an epoch of lock_all has ended. `lost`: the lost rank of the window's group, or
+ * Notes the end of an epoch of lock_all. `lost`: a lost rank of the window's group, or
  * ORIEL_RANK_NONE.
  */
 void flush_all_close(struct oriel_win *win, int lost);

@@ -4,24 +4,23 @@
  *
  * DESIGN NOTES
  *
- * That is decided once in an epoch and remembered: link->open_in == win->epoch_serial says that an
- * open epoch names the member, that its post has been seen or its lock is held, that it is
- * described and alive, and that nothing is deferred for it. A window's serial begins with 1, and a
- * new link's open_in is 0; only gate_pass opens a link.
+ * The gate is decided once in an epoch and remembered: link->open_in == win->epoch_serial says that
+ * an open epoch names the member, that its post has been seen or its lock is held, that it is
+ * described and alive, and that nothing is deferred for it. Only gate_pass opens a link.
  *
  * gate_close_all moves the serial, which closes the gate to every member: when an epoch ends or
  * begins to end (complete, fence, unlock_all, free), when start has opened an epoch with an empty
- * group, which the next operation ends, and when news are taken (op/enter.h). No operation loads a
- * peer's state: its death, its leaving the job, and the loss of the window at a living member are
- * news, and each call asks for news before it asks the gate. gate_close closes the gate to one
- * member: when the member is to be unlocked, and when an operation is deferred for it.
+ * group, which the next operation ends, and when news are taken (op/enter.h). A member's death, its
+ * leaving the job, and its loss of the window are news, and each call asks for news before the
+ * gate; so no operation loads a peer's state. gate_close closes the gate to one member: when it is
+ * to be unlocked, and when an operation is deferred for it.
  *
  * An epoch that begins does not move the serial: none can begin before the one in which links were
- * opened has ended. For a fence epoch that holds because the operation that opens a link counts as
- * one of the epoch (F3), which makes start, post and the locks illegal until the next fence.
+ * opened has ended. In a fence epoch the operation that opens a link counts as one of the epoch
+ * (F3), which makes start, post and the locks illegal until the next fence.
  *
- * The gate does not check active messages in flight. Accumulate operations are ordered with them
- * (A15), and check LINK_AM; puts and gets are not (D8).
+ * Accumulate operations are ordered with active messages in flight (A15), and check LINK_AM; puts
+ * and gets are not (D8).
  *
  * The caller of all functions holds win->lock, and has found no news.
  */
@@ -34,12 +33,12 @@
 #include "win/link.h"
 #include "win/win.h"
 
-/* The marks that say whether the open epoch names a member, and whether it has ended for it. */
+/* The marks that say whether the open epoch names a member, or has ended for it. */
 #define GATE_NAMED (LINK_ACCESS | LINK_FLAGGED | LINK_LOCKING)
 
 /*
- * Returns whether the open epoch names the member, and the member has granted access. Looks at
- * its post if need be.
+ * Returns whether the open epoch names the member, and the member has granted access. Looks at its
+ * post if need be.
  */
 static inline bool gate_is_granted(const struct oriel_win *win, struct link *link)
 {
@@ -55,7 +54,6 @@ static inline bool gate_is_granted(const struct oriel_win *win, struct link *lin
 	return true;
 }
 
-/* Returns whether the member is described and alive, and nothing is deferred for it. */
 static inline bool gate_is_ready(const struct link *link)
 {
 	return link_state(link) == LINK_READY && !link->deferred &&
@@ -63,8 +61,8 @@ static inline bool gate_is_ready(const struct link *link)
 }
 
 /*
- * Returns whether operations may go out to the member. Looks at its post if need be, and changes
- * nothing else. The member's route may be undecided.
+ * Returns whether operations may go out to the member. Changes nothing, but looks at its post if
+ * need be. The member's route may be undecided.
  */
 static inline bool gate_is_open(const struct oriel_win *win, struct link *link)
 {
@@ -73,13 +71,13 @@ static inline bool gate_is_open(const struct oriel_win *win, struct link *link)
 
 /*
  * In lock_all: makes the member a target, and takes its lock if no other rank holds or wants it.
- * Returns whether the lock is held; if it has only been asked for, link_grant goes on.
+ * Returns whether the lock is held; if it is only asked for, link_grant goes on.
  */
 bool gate_enter_lock_all(struct oriel_win *win, struct link *link);
 
 /*
- * Returns what gate_is_open does. For an operation that moves bytes and is in range: it goes out
- * in any case, so it may take the member's lock.
+ * Returns what gate_is_open does. The operation moves bytes and is in range: it goes out in any
+ * case, so this may take the member's lock.
  */
 static inline bool gate_opens(struct oriel_win *win, struct link *link)
 {
@@ -87,8 +85,8 @@ static inline bool gate_opens(struct oriel_win *win, struct link *link)
 }
 
 /*
- * An operation that moves bytes and is in range goes out through the open gate: the next one need
- * not look. In a fence epoch it counts as an operation of the epoch.
+ * Notes that an operation that moves bytes and is in range goes out: the next one need not look,
+ * and a fence epoch has an operation.
  */
 static inline void gate_pass(struct oriel_win *win, struct link *link)
 {
@@ -97,10 +95,7 @@ static inline void gate_pass(struct oriel_win *win, struct link *link)
 		win->sync |= SYNC_FENCE_USED;
 }
 
-/*
- * Returns the link to a member if it is in the first place of the table, as it mostly is; else
- * NULL.
- */
+/* Returns the link to a member if it is in the first place of the table, as mostly; else NULL. */
 static inline struct link *gate_find(const struct oriel_win *win, int rank)
 {
 	struct link *link;
@@ -108,7 +103,6 @@ static inline struct link *gate_find(const struct oriel_win *win, int rank)
 	return link_find_first(win, rank, &link) ? link : NULL;
 }
 
-/* Returns the link to a member if gate_find finds it and its gate is open; else NULL. */
 static inline __attribute__((always_inline)) struct link *gate_link(const struct oriel_win *win, int rank)
 {
 	struct link *link = gate_find(win, rank);

@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * issue.c - operations go out, or are deferred until the target's post has been seen
+ * issue.c - operations go out, or are deferred until the target grants access
  *
- * THE WAY OF A PUT
+ * DESIGN NOTES
  *
- *  1. oriel_put (op/transfer.c) takes win->lock (op/enter.h), asks the gate whether
- *     operations may go out to the target now (op/gate.h), checks the range, and goes on at 4. A
- *     word to mapped memory ends there.
- *  2. Where the gate is shut, op/target.c finds the link that the open epoch names
- *     (win/epoch.h has the table of what is legal), waits for its description at first contact,
- *     and checks the range.
- *  3. issue_or_defer, below: without the target's post the operation is deferred; issue_push
- *     and issue_granted let it go when the post has come.
- *  4. issue_to takes the route, which link_map has decided: mapped memory (the processor
- *     copies), synchronous (transfer_sync), or work requests (transfer_rdma, op/rdma.c).
- *  5. wire_put (verbs/wire_put.c) fills a work request in the batch, or makes the last one
- *     longer where the put goes on at its end. It leaves with the next flag or flush, when the
- *     batch is full, or at once if it is large: one doorbell for many.
- *  6. oriel_win_complete (epoch/access.c) writes the flag behind it, in the same list.
+ * lib/README.md has the way of a put to issue_or_defer, which defers the operation until the
+ * target's post has come or its lock is held; then issue_push or issue_granted lets it go. issue_to
+ * takes the route that link_map has decided.
  *
- * A get goes the same way; it lands in the ring or in the origin memory, and is waited for before
- * the flag. Accumulate operations take the route of acc_route.h at 4; they are deferred like the
- * rest.
+ * A put by work requests joins the wire's batch (verbs/wire_put.c). It leaves at once if it is
+ * large, else with the next flag or flush, or when the batch is full: oriel_win_complete
+ * (epoch/access.c) writes its flag behind it, in the same list. A get goes the same way, and is
+ * waited for before the flag. Accumulate operations take the route of acc_route.h.
  */
 #include "op/issue.h"
 
@@ -41,7 +31,6 @@
 #include "win/origin.h"
 #include "win/win.h"
 
-/* Copies more than one piece. */
 static __attribute__((noinline)) void copy_long(struct oriel_win *win, void *here, size_t size_bytes, struct transfer t)
 {
 	void *there = (void *)(uintptr_t)t.addr;
@@ -53,10 +42,7 @@ static __attribute__((noinline)) void copy_long(struct oriel_win *win, void *her
 	win->downwards = !win->downwards;
 }
 
-/*
- * Copies between mapped memory and the program's. The flag behind the copy is a store with release
- * semantics, or a work request.
- */
+/* Copies. The flag behind the copy is a store with release semantics, or a work request. */
 static inline void copy_mapped(struct oriel_win *win, void *here, size_t size_bytes, struct transfer t)
 {
 	void *there = (void *)(uintptr_t)t.addr;
@@ -69,7 +55,6 @@ static inline void copy_mapped(struct oriel_win *win, void *here, size_t size_by
 		copy_got(here, there, size_bytes);
 }
 
-/* Takes the route of a put or get. */
 int issue_to(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t)
 {
 	switch ((enum link_route)t.route) {
@@ -79,14 +64,14 @@ int issue_to(struct oriel_win *win, struct link *link, void *here, size_t size_b
 	case ROUTE_SYNC:
 		return transfer_sync(win, link, here, size_bytes, t);
 	case ROUTE_RDMA:
-	case ROUTE_REGIONS: /* region by region, below */
+	case ROUTE_REGIONS: /* issue_to_regions has chosen another */
 	case ROUTE_NONE:    /* op_begin has decided it */
 		break;
 	}
 	return transfer_rdma(win, link, here, size_bytes, t);
 }
 
-/* Returns the transfer to or from a member's address, which is in that region. */
+/* Returns the transfer to or from a member's address in that region. */
 static struct transfer region_transfer(const struct link *link, const struct remote_region *region, uint64_t addr,
                                        enum op_kind kind)
 {
@@ -99,7 +84,7 @@ static struct transfer region_transfer(const struct link *link, const struct rem
 	return (struct transfer){ addr, region->rkey, (uint8_t)route, (uint8_t)kind };
 }
 
-/* Issues the part of an operation that lies in one region, from the `done`th byte on. */
+/* Issues the part of an operation in one region, from the `done`th byte on. */
 static int issue_part(struct oriel_win *win, struct link *link, const struct op *op, size_t done, size_t *bytes)
 {
 	uint64_t addr = op->remote_addr + done;
@@ -110,8 +95,8 @@ static int issue_part(struct oriel_win *win, struct link *link, const struct op 
 }
 
 /*
- * Finds and checks the target's region again: the operation may have been deferred since its call,
- * and the region may be read-only now. A device would answer that by breaking the connection.
+ * Finds and checks the target's region again: a deferred operation may find it read-only now, which
+ * a device answers by breaking the connection.
  */
 static int find_again(struct oriel_win *win, struct link *link, uint64_t addr, size_t size_bytes, enum op_kind kind)
 {
@@ -138,9 +123,8 @@ static int issue_copy(struct oriel_win *win, struct link *link, const struct op 
 }
 
 /*
- * Issues an accumulate operation on a dynamic window. If a region is mapped here and holds all of
- * the operation, this processor can apply it; else the target's handler, which knows the target's
- * own addresses.
+ * Issues an accumulate operation on a dynamic window. This processor can apply it if one mapped
+ * region holds all of it; else the target's handler does, with the target's own addresses.
  */
 static int issue_accumulate(struct oriel_win *win, struct link *link, struct acc *acc)
 {
@@ -153,14 +137,14 @@ static int issue_accumulate(struct oriel_win *win, struct link *link, struct acc
 		return rc;
 	region = remote_region_at(link, acc->remote_addr);
 	if (region->here && (link->peer->direct.self || region->size_bytes - (acc->remote_addr - region->base) >= bytes)) {
-		link->base = (uintptr_t)region->here - region->base; /* the difference between an address here and one there */
+		link->base = (uintptr_t)region->here - region->base; /* from an address there to one here */
 		link->page_shift = page_shift((uintptr_t)region->here, region->base) & LINK_PAGE_SHIFT_MASK;
 		there.remote_addr += link->base;
 		link->route = ROUTE_MAP;
 	}
 	link->rkey = region->rkey;
 	rc = acc_issue(win, link, &there);
-	if (rc == ISSUE_LATER) { /* *acc becomes what is left of it */
+	if (rc == ISSUE_LATER) { /* *acc becomes the rest */
 		there.remote_addr -= link->base;
 		*acc = there;
 	}
@@ -169,7 +153,6 @@ static int issue_accumulate(struct oriel_win *win, struct link *link, struct acc
 	return rc;
 }
 
-/* Issues an operation whose target has granted access. */
 static int issue(struct oriel_win *win, struct link *link, const struct op *op)
 {
 	if (!(link->marks & LINK_ACCESS))
@@ -185,7 +168,7 @@ static int issue(struct oriel_win *win, struct link *link, const struct op *op)
 	}
 }
 
-/* Returns the index + 1 of a free entry, or 0 when the bound or memory is reached. */
+/* Returns the index + 1 of a free entry, or 0 if there is none. */
 static uint32_t held_entry(struct oriel_win *win)
 {
 	uint32_t entry = win->deferred.free;
@@ -208,7 +191,6 @@ static void give_entry(struct oriel_win *win, uint32_t entry)
 	win->deferred.free = entry;
 }
 
-/* Copies the accumulate operation, which is on its caller's stack. */
 static bool keep_acc(struct oriel_win *win, uint32_t entry, const struct acc *acc)
 {
 	if (!grow_array(&win->deferred.accs, &win->deferred.acc_capacity, entry, sizeof(*acc)))
@@ -224,14 +206,13 @@ void issue_forget_deferred(struct oriel_win *win)
 	win->deferred.free = 0;
 }
 
-/* Notes that a link has nothing deferred any more. When no link has, all entries are free again. */
 static void count_out(struct oriel_win *win)
 {
 	if (--win->deferred.links == 0)
 		issue_forget_deferred(win);
 }
 
-/* Appends an entry to the link's list: accumulate operations keep their order (A15). */
+/* Appends an entry: accumulate operations keep their order (A15). */
 static void append(struct oriel_win *win, struct link *link, uint32_t entry)
 {
 	struct deferred *list = win->deferred.list;
@@ -246,7 +227,6 @@ static void append(struct oriel_win *win, struct link *link, uint32_t entry)
 	}
 }
 
-/* Removes the first entry of the link's list. */
 static void take_out(struct oriel_win *win, struct link *link)
 {
 	struct deferred *list = win->deferred.list;
@@ -300,8 +280,8 @@ int issue_deferred(struct oriel_win *win, struct link *link)
 }
 
 /*
- * Issues deferred operations during a call with another purpose: notes the errors of those that
- * cannot be issued any more (deferred_error.h).
+ * Issues deferred operations in a call with another purpose: notes the errors of those that cannot
+ * be issued (deferred_error.h).
  */
 static int issue_deferred_noting(struct oriel_win *win, struct link *link)
 {
@@ -332,10 +312,7 @@ int issue_granted(struct oriel_win *win, struct link *link)
 	return rc ? rc : 1;
 }
 
-/*
- * Waits for this target's post, which lets its deferred operations go, since too much is deferred.
- * Gives up win->lock during the wait.
- */
+/* Waits for the target's post, since too much is deferred. Gives up win->lock during the wait. */
 static int wait_grant(struct oriel_win *win, struct link *link, const char *call)
 {
 	int rc = link_await_grant(win, link, call);
@@ -343,7 +320,7 @@ static int wait_grant(struct oriel_win *win, struct link *link, const char *call
 	return rc ? rc : issue_deferred_noting(win, link);
 }
 
-/* An operation that follows the deferred ones, and has no room at the target yet. */
+/* An operation without room at the target yet. */
 struct room_wait {
 	struct oriel_win *win;
 	struct link *link;
@@ -351,8 +328,8 @@ struct room_wait {
 };
 
 /*
- * Issues what is deferred for the link, then the operation. Returns ISSUE_LATER if not all of it
- * could be issued.
+ * Issues what is deferred for the link, then the operation. Returns ISSUE_LATER if not all was
+ * issued.
  */
 static int issue_in_turn(const struct room_wait *waiting)
 {
@@ -415,8 +392,7 @@ int issue_or_defer(struct oriel_win *win, struct link *link, const struct op *op
 	if (rc == ISSUE_LATER)
 		rc = wait_room(&waiting, call);
 	/*
-	 * A part may have been issued: the rest is deferred. If the program repeated the call, that
-	 * part would be applied twice.
+	 * A part may have been issued, which a repeated call would apply twice: the rest is deferred.
 	 */
 	if (rc == ORIEL_ERR_TIMEOUT && (link->marks & LINK_ACCESS) && defer(win, link, op))
 		return 0;
@@ -427,7 +403,7 @@ static void push_link(struct oriel_win *win, struct link *link, bool ring)
 {
 	if (!link || !link->deferred || (link->marks & LINK_LOCKING) || !link_grant(win, link))
 		return;
-	issue_deferred_noting(win, link); /* complete or unlock reports the peer's death; for memory they try again */
+	issue_deferred_noting(win, link); /* complete or unlock reports a death, and tries again for memory */
 	if (ring)
 		wire_ring(&link->peer->wire); /* the next call may come late */
 }

@@ -24,42 +24,39 @@ struct oriel_win;
 int issue_to(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t);
 
 /*
- * Issues an operation that has been checked, or defers it until the target's post. ERRORS:
+ * Issues an operation that has been checked, or defers it until the target grants access. ERRORS:
  * ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int issue_or_defer(struct oriel_win *win, struct link *link, const struct op *op, const char *call);
 
-/* Returned when only a part could be issued, for lack of room at the target: try again later. */
+/* Returned when the target has no room for all: the caller tries again. */
 #define ISSUE_LATER 1
 
 /*
- * Issues the operations that were deferred for a link whose post has arrived. Returns 0 or
- * ISSUE_LATER. ERRORS: as above.
+ * Issues what is deferred for a link that has granted access. Returns 0 or ISSUE_LATER. ERRORS: as
+ * above.
  */
 int issue_deferred(struct oriel_win *win, struct link *link);
 
 /*
- * Drops what is deferred for a lost link; or (_forget) for all links at the end of an epoch, where
- * the caller clears link->deferred.
+ * Drops what is deferred for a lost link; or (_forget) for all links at the end of an epoch, whose
+ * caller clears link->deferred.
  */
 void issue_drop_deferred(struct oriel_win *win, struct link *link);
 void issue_forget_deferred(struct oriel_win *win);
 
-/*
- * Issues what is deferred for targets whose post has arrived since (P4); with `ring` it leaves now.
- */
+/* Issues what is deferred for targets whose post has arrived since (P4); `ring`: it leaves now. */
 void issue_push(struct oriel_win *win, bool ring);
 
 /*
- * Issues what is deferred for a link, when an epoch closes or a flush runs. Returns 1 if nothing is
- * deferred any more, 0 while its post has not come. ERRORS: ORIEL_ERR_PEER (no text),
- * ORIEL_ERR_MEMORY.
+ * Issues what is deferred for a link. Returns 1 if nothing is deferred any more, else 0. ERRORS:
+ * ORIEL_ERR_PEER (no text), ORIEL_ERR_MEMORY.
  */
 int issue_granted(struct oriel_win *win, struct link *link);
 
 /*
- * Returns whether issue_granted would find nothing to do. With NOCHECK a link may be granted before
- * it is ready.
+ * Returns whether issue_granted has nothing to do. With NOCHECK a link may be granted before it is
+ * ready.
  */
 static inline bool issue_is_granted(const struct link *link)
 {

@@ -14,9 +14,9 @@
 #include "win/remote_regions.h"
 #include "win/win.h"
 
-#define LIST_PIECE_BYTES 512 /* a larger operation gains little from its neighbours in a message */
+#define LIST_PIECE_BYTES 512 /* a larger operation gains little */
 
-/* Returns whether operations may go out to the member now, behind none that is deferred. */
+/* Returns whether operations may go out to the member now. */
 static bool may_go(struct oriel_win *win, struct link *link)
 {
 	return !link->deferred && (!(link->marks & LINK_ACCESS) || link_grant(win, link));
@@ -37,15 +37,15 @@ static bool is_for_message(const struct link *link, const struct acc *acc)
 }
 
 /*
- * Pairs have padding, which a list does not leave out; a dynamic window's displacements are its
- * owner's addresses.
+ * Returns false for pairs, which have padding, and for dynamic windows, whose displacements are
+ * addresses.
  */
 static bool takes_lists(const struct link *link, enum oriel_type type)
 {
 	return link->route != ROUTE_REGIONS && element_types[type].span_bytes == element_types[type].size_bytes;
 }
 
-/* Returns how many of the first operations go together, or an error. */
+/* Returns how many of the first operations went together, or an error. */
 static int accs_together(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count,
                          const char *call)
 {
@@ -72,10 +72,7 @@ int list_issue_accs(struct oriel_win *win, struct link *link, struct acc accs[],
 	return rc < 0 ? rc : 0;
 }
 
-/*
- * Issues puts or gets together, as operations on bytes. Returns how many of the first go together,
- * or an error.
- */
+/* Issues puts or gets as operations on bytes. Returns what accs_together does. */
 static int bytes_together(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count,
                           const char *call)
 {
@@ -115,7 +112,6 @@ static bool piece_of(struct oriel_win *win, struct link *link, const struct op *
 	return link->route != ROUTE_REGIONS || region_piece(win, link, op, piece);
 }
 
-/* Returns whether all pieces have been read. */
 static bool read_list(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count)
 {
 	struct softverbs_piece pieces[LIST_MAX];
@@ -130,10 +126,7 @@ static bool read_list(struct oriel_win *win, struct link *link, const struct op 
 	return true;
 }
 
-/*
- * Issues puts or gets together, by one of the two ways. Returns how many of the first go together,
- * or an error.
- */
+/* Issues puts or gets by one of the two ways. Returns what accs_together does. */
 static int ops_together(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count,
                         const char *call)
 {

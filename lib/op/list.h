@@ -4,13 +4,12 @@
  *
  * DESIGN NOTES
  *
- * A vector call to memory that is not mapped is many small operations. There are two ways to carry
- * them out together:
+ * A vector call to memory that is not mapped is many small operations, which go out together in two
+ * ways:
  *
- *   an active message   holds many of them, and the target applies it (op/am_codec.h). Accumulate
- *                       operations go this way if each would be an active message by itself. So do
- *                       puts and gets, as operations on bytes, if the target polls: it is faster
- *                       than a system call then.
+ *   an active message   holds many of them (op/am_codec.h): accumulate operations whose route it
+ *                       is, and puts and gets, as operations on bytes, if the target polls. Then
+ *                       it is faster than a system call.
  *   a system call       of softverbs reads many pieces of private memory (soft/extension.h). Puts
  *                       need none: work requests travel together in any case.
  *
@@ -31,8 +30,8 @@ struct link;
 
 /*
  * Issues or defers operations of one call that have been checked: puts or gets, none of them empty,
- * or accumulate operations of one type and operation. As many as possible go out together; one that
- * cannot waits for room, or is deferred. ERRORS: as issue_or_defer. The caller holds win->lock.
+ * or accumulate operations of one type and operation. As many as possible go out together. ERRORS:
+ * as issue_or_defer. The caller holds win->lock.
  */
 int list_issue(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count, const char *call);
 int list_issue_accs(struct oriel_win *win, struct link *link, struct acc accs[], uint32_t count, const char *call);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * pieces.h - pairs of lists whose pieces have the same lengths, one by one: the fast paths of the
- * vector forms take these
+ * pieces.h - pairs of lists with pieces of the same lengths, for the fast paths of the vector forms
  *
- * One loop without an early exit checks all pieces. So the longest piece has to be in range at the
- * last place; a few lists that are in range take the general path for that.
+ * One loop without an early exit checks all pieces, so the longest piece must be in range at the
+ * last place. The few other lists in range take the general path.
  */
 #ifndef ORIEL_PIECES_H
 #define ORIEL_PIECES_H
@@ -21,8 +20,7 @@ struct pieces_seen {
 };
 
 /*
- * Returns whether the lists of `count` pieces are such a pair, in memory that is mapped as a whole,
- * and not all pieces are empty.
+ * Returns whether the lists of `count` pieces are such a pair, in mapped memory, and not all empty.
  */
 static inline bool pieces_see(struct pieces_seen *seen, const struct link *link, const struct oriel_origin_piece here[],
                               const struct oriel_target_piece there[], int count)

@@ -2,9 +2,9 @@
 /*
  * rdma.c - put and get by the device
  *
- * A small put is inline: its bytes go into the work request. Else the device uses the origin
- * memory, if there is a key for it (win/origin.c), or the wire copies it (through its ring). Only
- * the use of the program's own memory makes complete wait for the request (LINK_WAITING).
+ * The bytes of a small put go into the work request. Else the device uses the origin memory, if
+ * there is a key for it (win/origin.c), or the wire copies it through its ring. Only the use of
+ * origin memory makes complete wait for the request (LINK_WAITING).
  */
 #include "op/rdma.h"
 
@@ -12,7 +12,6 @@
 #include "win/origin.h"
 #include "win/win.h"
 
-/* Puts or gets in one message. */
 static inline int put_or_get(struct link *link, struct ibv_sge here, struct transfer t)
 {
 	struct wire *wire = &link->peer->wire;
@@ -63,10 +62,9 @@ int transfer_rdma(struct oriel_win *win, struct link *link, void *here, size_t s
 }
 
 /*
- * Has the device copy at once, behind what was posted before, if there is nothing to wait for:
- * gets; and in lock epochs large puts, and the first small put after a flush, since another flush
- * may follow. The small puts after it travel together, as all do in other epochs with the flag.
- * Returns false if the operation has to be posted.
+ * Has the device copy at once, behind what was posted before: gets; and in lock epochs large puts,
+ * and the first small put after a flush, since another flush may follow. Other small puts travel
+ * together. Returns false if the operation has to be posted.
  */
 static bool copy_sync(struct link *link, void *here, size_t size_bytes, struct transfer t)
 {

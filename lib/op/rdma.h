@@ -12,14 +12,11 @@
 
 struct oriel_win;
 
-/*
- * The target's side of a put or get: the address, the route, and which of the two it is. Passed in
- * two registers.
- */
+/* The target's side of a put or get. */
 struct transfer {
-	uint64_t addr; /* ROUTE_MAP: one here */
+	uint64_t addr; /* ROUTE_MAP: an address here */
 	uint32_t rkey;
-	uint8_t route; /* enum link_route, but ROUTE_REGIONS */
+	uint8_t route; /* enum link_route, not ROUTE_REGIONS */
 	uint8_t kind;  /* OP_PUT or OP_GET */
 };
 
@@ -37,8 +34,8 @@ static inline struct transfer transfer_of(const struct link *link, uint64_t addr
 int transfer_rdma(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t);
 
 /*
- * Puts or gets by ROUTE_SYNC: at once; or by work requests if the device cannot, or if it is not
- * worth it. The caller holds win->lock, and has checked all. ERRORS: as transfer_rdma.
+ * Puts or gets by ROUTE_SYNC: at once, or as transfer_rdma if the device cannot or it is not worth
+ * it.
  */
 int transfer_sync(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t);
 

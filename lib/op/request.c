@@ -5,13 +5,11 @@
  * DESIGN NOTES
  *
  * A request is the caller's. It holds the numbers up to which operations to a target are to be
- * complete (op/watermark.h), or, for all targets, the flush of all of the window that is to end
- * (op/flush_all.h). The library keeps nothing of it, so the program may copy it, drop it, and wait
- * for it twice. Closing the epoch completes those numbers, and the request with them (R5); but
- * complete and fence do so at the origin only.
+ * complete (op/watermark.h), or, for all targets, the flush of all that is to end (op/flush_all.h).
+ * The library keeps nothing of it, so the program may copy it, drop it, and wait for it twice.
+ * Closing the epoch completes the request (R5); complete and fence do so at the origin only.
  *
- * `window_serial` is that of the window's handle: a later window has another, even if it uses the
- * same memory.
+ * The serial of the window's handle tells it from a later window in the same memory.
  */
 #include "base/err.h"
 #include "base/util.h"
@@ -26,11 +24,11 @@
 #include "win/link.h"
 #include "win/win.h"
 
-#define PROBE_NS (NS_PER_SECOND / 2) /* oriel_request_test: how often awaited ranks are pinged */
+#define PROBE_NS (NS_PER_SECOND / 2) /* oriel_request_test pings awaited ranks this often */
 
 /* oriel_request.scope */
 enum request_scope {
-	REQUEST_DONE, /* a call has reported it complete */
+	REQUEST_DONE, /* a call has reported it */
 	REQUEST_LOCAL,
 	REQUEST_BOTH,
 };
@@ -38,8 +36,8 @@ enum request_scope {
 /* Making a request. */
 
 /*
- * Checks the epoch, and finds the link if the target has one. In lock_all a request makes no member
- * a target.
+ * Checks the epoch, and finds the link if there is one. In lock_all a request makes no member a
+ * target.
  */
 static int request_check(struct oriel_win *win, int rank, struct link **link, const char *call)
 {
@@ -115,7 +113,7 @@ static int target_step(struct oriel_win *win, oriel_request *request)
 	int rc;
 
 	if (!link)
-		return 1; /* nothing had ever been issued to it */
+		return 1; /* nothing was ever issued to it */
 	rc = watermark_step(win, link, request->scope == REQUEST_LOCAL, &upto);
 	request->number = upto.number;
 	request->records = upto.am_number;
@@ -131,15 +129,12 @@ static int request_step(struct oriel_win *win, oriel_request *request)
 	if (rc == 1)
 		request->scope = REQUEST_DONE;
 	if (rc == 1 || rc == ORIEL_ERR_PEER)
-		win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again, and may be mapped anew */
+		win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again */
 	refused = rc == 1 ? deferred_error_report(&win->deferred_errors) : 0;
 	return refused ? refused : rc;
 }
 
-/*
- * Watches the ranks that the request waits for. Called by a wait's periodic check. The caller holds
- * win->lock.
- */
+/* Watches the awaited ranks, in a wait's periodic check. The caller holds win->lock. */
 static int request_look(struct oriel_win *win, const oriel_request *request, struct wait *wait)
 {
 	struct link *link;
@@ -205,10 +200,7 @@ int oriel_request_wait(oriel_request *request)
 	return rc < 0 ? err_in(rc, "oriel_request_wait") : 0;
 }
 
-/*
- * A program may do nothing but test, so this pings the awaited ranks twice a second. The caller
- * holds win->lock.
- */
+/* Pings the awaited ranks, since a program may do nothing but test. The caller holds win->lock. */
 static void probe(struct oriel_win *win, const oriel_request *request)
 {
 	uint64_t now = now_ns();

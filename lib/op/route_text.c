@@ -27,7 +27,7 @@ static const char *transfer_text(const struct link *link)
 	return "work requests";
 }
 
-/* The address counts for its alignment alone. */
+/* Only the alignment of the address counts. */
 static const char *acc_text(const struct link *link, enum oriel_type type, uint64_t addr)
 {
 	switch (acc_route(link, type, addr, 1)) {

@@ -7,9 +7,9 @@
 #include "win/win.h"
 
 /*
- * Prints one line, if wanted: how puts and gets reach the member's memory, how accumulate
- * operations of each class do, and how its lock is reached if this rank holds it. The link's route
- * has been decided. The caller holds win->lock.
+ * Prints one line, if wanted: the routes of puts and gets, of each class of accumulate operations,
+ * and of the lock if this rank holds it. The link's route has been decided. The caller holds
+ * win->lock.
  */
 void route_tell(const struct oriel_win *win, const struct link *link);
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * signal.c - oriel_signal: checks it, and issues or defers it in the order of the calls; see
- * signal_send.c
- */
+/* signal.c - oriel_signal: checks it, and issues or defers it in the order of the calls */
 #include "base/err.h"
 #include "op/enter.h"
 #include "op/gate.h"
@@ -25,10 +22,7 @@ static int signal_locked(struct oriel_win *win, int rank, const struct op *op, c
 	return issue_or_defer(win, link, op, call);
 }
 
-/*
- * The fast path. Returns false if anything is unusual: nothing has happened, and signal_locked
- * finds out.
- */
+/* The fast path. Returns false if anything is unusual; nothing has happened. */
 static inline bool signal_at_once(struct oriel_win *win, int rank, const struct op *op, int *rc)
 {
 	struct link *link = gate_link(win, rank);

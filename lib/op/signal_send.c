@@ -5,17 +5,16 @@
  * DESIGN NOTES
  *
  * A signal takes the way of the data it follows (N2). Behind stores to mapped memory it is a store,
- * or a fetch-and-add, with release semantics. Behind work requests it is one more: a SET one inline
- * write, an ADD one fetch-and-add, in the same list and with the same doorbell as the puts; gets
- * under way make it wait at the device, with a fence, and so do writes where the device does not
- * keep their order (wire_put_behind). Nothing is waited for here.
+ * or a fetch-and-add, with release semantics. Behind work requests it is one more in the same list:
+ * a SET is an inline write, an ADD a fetch-and-add. At the device it waits, by a fence, for gets
+ * under way, and for writes if the device does not keep their order (wire_put_behind).
  *
- * An ADD by a device without atomics is an active message (am_issue.h): one of the target's threads
- * adds, to the word to which processors add. It is in order behind active messages, and needs not
- * wait until they are applied, as the other ways have to.
+ * An ADD by a device without atomics is an active message (am_issue.h), which adds to the word to
+ * which processors add. It is in order behind other active messages, and does not wait until they
+ * are applied, as the other ways do.
  *
- * One origin's changes of a signal all go one way, since that of its data never changes. What
- * layout.h says about `added` keeps those of different origins apart.
+ * One origin's changes of a signal all go one way, as its data does. What layout.h says about
+ * `added` keeps those of different origins apart.
  */
 #include "op/signal_send.h"
 
@@ -25,7 +24,6 @@
 #include "win/link.h"
 #include "win/win.h"
 
-/* Returns whether the processor changes the signal, without a request. */
 static bool stores(const struct oriel_win *win, struct link *link)
 {
 	bool no_data = link->size_bytes == 0 && win->info.kind != ORIEL_WIN_DYNAMIC;
@@ -36,7 +34,6 @@ static bool stores(const struct oriel_win *win, struct link *link)
 	return all_stores && link->ext->signals.mapped;
 }
 
-/* Returns the words of the next SET. */
 static struct signal next_set(const struct oriel_win *win, struct link *link, uint64_t value)
 {
 	uint64_t stamp = ++link->ext->signals.sets << STAMP_RANK_BITS | (uint64_t)win->group->my_rank;
@@ -44,10 +41,7 @@ static struct signal next_set(const struct oriel_win *win, struct link *link, ui
 	return (struct signal){ value, stamp, signal_check(value, stamp), 0 };
 }
 
-/*
- * Changes the signal by the processor. All stores pair with the flag_load in signal_reading at the
- * target.
- */
+/* All stores pair with the flag_load in signal_reading at the target. */
 static void signal_store(const struct oriel_win *win, struct link *link, const struct op *op)
 {
 	struct signal *there = (struct signal *)(uintptr_t)link->ext->signals.addr + op->signal, set;
@@ -91,7 +85,7 @@ int signal_issue(struct oriel_win *win, struct link *link, const struct op *op)
 	if (!by_store && op->kind == OP_SIGNAL_ADD && link->peer->device->atomics == ATOMICS_NONE)
 		return am_issue_add(win, link, op->signal, op->value);
 	if (!link_applied(link))
-		return ISSUE_LATER; /* active messages that it follows are in place only when the target has applied them */
+		return ISSUE_LATER; /* only applied active messages are in place */
 	if (by_store) {
 		signal_store(win, link, op);
 		return 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * signal_wait.c - waiting for signals of one's own, testing and reading them
+ * signal_wait.c - waiting for own signals, testing and reading them
  *
- * The waiting rank does not know the sender of an awaited signal (N7). So its periodic checks ping
- * the peers of the window a few at a time, and a member's death ends the wait, once. Meanwhile the
- * window's deferred operations are issued, since the other side may wait for them.
+ * The waiting rank does not know the sender (N7). So its periodic checks ping the peers of the
+ * window a few at a time, and a member's death ends the wait, once. Meanwhile the window's deferred
+ * operations are issued, since the other side may wait for them.
  */
 #include <sched.h>
 
@@ -21,19 +21,19 @@
 #include "win/signals.h"
 #include "win/win.h"
 
-#define PROBE_NS (NS_PER_SECOND / 2) /* oriel_signal_test: how often peers are pinged */
+#define PROBE_NS (NS_PER_SECOND / 2) /* oriel_signal_test pings peers this often */
 #define PEERS_PER_LOOK 16
 
 struct signalling {
 	struct oriel_win *win;
 	const char *call;
-	struct peer *served; /* whose wire is polled, for devices that progress only then (wait_serve) */
+	struct peer *served; /* its wire is polled, for devices that progress only then */
 	uint32_t first;
 	uint32_t count; /* 0: wait for `target` of signal `first` */
 	uint64_t target;
 	uint32_t signal;
 	uint64_t value;
-	uint32_t peer_at; /* the next peer to ping, see peer_next */
+	uint32_t peer_at; /* the next to ping, see peer_next */
 };
 
 static int check_range(const struct oriel_win *win, uint32_t first, uint32_t count, const char *call)
@@ -46,7 +46,7 @@ static int check_range(const struct oriel_win *win, uint32_t first, uint32_t cou
 	               count, first, has);
 }
 
-/* Returns whether the signal has reached the awaited value. A torn reading has not. */
+/* Returns false for a torn reading, too. */
 static bool has_reached(const struct signalling *s)
 {
 	struct signal_reading now;
@@ -54,7 +54,7 @@ static bool has_reached(const struct signalling *s)
 	return signal_settled(s->win, s->first, &now) && (int64_t)(signal_value(&now) - s->target) >= 0;
 }
 
-/* Returns whether an awaited signal is there. The caller holds win->lock. */
+/* The caller holds win->lock. */
 static bool signal_there(struct signalling *s)
 {
 	if (s->win->deferred.links > 0)
@@ -77,7 +77,6 @@ static int signal_turn(void *arg)
 	return there;
 }
 
-/* Returns any peer, or NULL. */
 static struct peer *any_peer(const struct oriel_win *win)
 {
 	uint32_t at = 0;
@@ -90,7 +89,7 @@ static bool is_member(const struct oriel_win *win, const struct peer *peer)
 	return peer->rank != win->job->rank && group_rank_of(win->group, peer->rank) != ORIEL_RANK_NONE;
 }
 
-/* Pings a few peers, and the others in the next checks. */
+/* Pings a few peers. The next checks ping the others. */
 static void ping_some(struct signalling *s, struct wait *wait)
 {
 	for (int i = 0; i < PEERS_PER_LOOK; i++) {
@@ -105,10 +104,7 @@ static void ping_some(struct signalling *s, struct wait *wait)
 	}
 }
 
-/*
- * Reports a member that has died since the last call that reported one. Takes a signal that has
- * arrived before.
- */
+/* Reports a member that has died since the last such report, unless a signal has arrived before. */
 static int tell_death(struct signalling *s)
 {
 	struct oriel_win *win = s->win;
@@ -138,7 +134,7 @@ static int signal_watch(void *arg, struct wait *wait)
 	return tell_death(s);
 }
 
-/* Waits for the signal. The caller has made the first turn. */
+/* The caller has made the first turn. */
 static int signal_wait(struct signalling *s)
 {
 	static const struct waiter waiter = { signal_turn, signal_watch };
@@ -181,7 +177,7 @@ int oriel_signal_wait(oriel_win *win, uint32_t first, uint32_t count, uint32_t *
 	return 0;
 }
 
-/* A program may do nothing but test, so this reports deaths, and pings peers twice a second. */
+/* Reports deaths, and pings peers, since a program may do nothing but test. */
 static int probe(struct signalling *s)
 {
 	struct oriel_win *win = s->win;
@@ -193,7 +189,7 @@ static int probe(struct signalling *s)
 		wire_poll(&s->served->wire);
 	am_poll(win->job, &win->job->am); /* signals may be among them */
 	if (now - counter_load(&win->signals.probe_ns) >= PROBE_NS) {
-		counter_store(&win->signals.probe_ns, now); /* pairs with the counter_load above; two threads may both ping */
+		counter_store(&win->signals.probe_ns, now); /* pairs with the counter_load above; two threads may ping */
 		wait_begin(&wait, win->job, s->call, win->label);
 		ping_some(s, &wait);
 		wait_looked(&wait);
@@ -232,7 +228,7 @@ int oriel_signal_until(oriel_win *win, uint32_t signal, uint64_t value)
 	return rc < 0 ? rc : 0;
 }
 
-/* Words that do not fit together are read again until they do, or until SETTLE_NS has passed. */
+/* Reads words that do not fit together again, for up to SETTLE_NS. */
 int oriel_signal_read(const oriel_win *win, uint32_t signal, uint64_t *value)
 {
 	struct signal_reading now;

@@ -27,7 +27,7 @@ int no_epoch(struct oriel_win *win, int rank, const char *call)
 	return err_set(ORIEL_ERR_SYNC, "%s: %s: the access epoch does not name rank %d", call, win->label, rank);
 }
 
-/* Finds the link under lock_all: every member is a target, and the first operation makes it one. */
+/* Makes the member a target under lock_all, by the first operation to it. */
 static int lock_all_link(struct oriel_win *win, int rank, struct link **link)
 {
 	int rc = link_get(win, rank, link);
@@ -45,7 +45,6 @@ static int check_target(struct oriel_win *win, int rank, const char *call)
 	return epoch_allows(win, CALL_OPERATION) ? 0 : no_epoch(win, rank, call);
 }
 
-/* Finds the link to a target that the open epoch names. */
 int op_link(struct oriel_win *win, int rank, struct link **link, const char *call)
 {
 	int rc = check_target(win, rank, call);
@@ -67,7 +66,7 @@ int op_link(struct oriel_win *win, int rank, struct link **link, const char *cal
 	return link_get(win, rank, link);
 }
 
-/* Waits for the target's description, which the range check needs; the wait is bounded (D4). */
+/* Waits for the target's description, which the range check needs (D4). */
 static int wait_described(struct oriel_win *win, struct link *link, const char *call)
 {
 	struct link_wait waiting = { win, link };
@@ -83,10 +82,7 @@ static int wait_described(struct oriel_win *win, struct link *link, const char *
 	return rc;
 }
 
-/*
- * Checks epoch and rank, and, unless the operation is empty, finds a described and living target.
- * In lock_all an empty operation makes no member a target: there is none to wait for at its end.
- */
+/* In lock_all an empty operation makes no member a target: there is none to wait for at its end. */
 int op_begin(struct oriel_win *win, int rank, bool empty, struct link **link, const char *call)
 {
 	int rc;
@@ -99,7 +95,7 @@ int op_begin(struct oriel_win *win, int rank, bool empty, struct link **link, co
 	if (link_state(*link) != LINK_READY) {
 		rc = wait_described(win, *link, call);
 		if (rc == 0)
-			rc = op_link(win, rank, link, call); /* the lock was given up: the epoch may have been closed */
+			rc = op_link(win, rank, link, call); /* while the lock was given up, the epoch may have ended */
 		if (rc)
 			return rc;
 	}
@@ -115,8 +111,7 @@ int op_begin(struct oriel_win *win, int rank, bool empty, struct link **link, co
 #define RANGE_HINT_BYTES 128
 
 /*
- * Writes what the displacement would have been if the caller gave bytes instead of units; "" if
- * that is unlikely.
+ * Writes what the displacement would be if the caller gave bytes instead of units; "" if unlikely.
  */
 static const char *range_hint(const struct link *link, size_t disp, size_t size_bytes, char text[RANGE_HINT_BYTES])
 {
@@ -129,7 +124,7 @@ static const char *range_hint(const struct link *link, size_t disp, size_t size_
 	return text;
 }
 
-/* Returns the error for bytes that are not in_range, with their numbers if they have any. */
+/* Returns the error for bytes that are not in_range, with their numbers. */
 static int out_of_range(const struct oriel_win *win, const struct link *link, size_t disp, size_t size_bytes,
                         const char *call)
 {

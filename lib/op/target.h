@@ -14,7 +14,6 @@
 #include "win/operation.h"
 #include "win/win.h"
 
-/* Returns the error for an operation to a rank that no open epoch names. */
 int no_epoch(struct oriel_win *win, int rank, const char *call);
 
 /*
@@ -29,10 +28,7 @@ int op_link(struct oriel_win *win, int rank, struct link **link, const char *cal
  */
 int op_begin(struct oriel_win *win, int rank, bool empty, struct link **link, const char *call);
 
-/*
- * Returns whether size_bytes at disp lie in the member's memory, without overflow; *offset is where
- * they begin.
- */
+/* Returns whether size_bytes at disp lie in the member's memory; *offset is where they begin. */
 static inline bool in_range(const struct link *link, size_t disp, size_t size_bytes, uint64_t *offset)
 {
 	return size_bytes <= link->size_bytes && !__builtin_mul_overflow(disp, link->disp_unit_bytes, offset) &&
@@ -50,13 +46,13 @@ static inline struct link *living_link(const struct oriel_win *win, int rank)
 }
 
 /*
- * Computes op->remote_addr of op->size_bytes > 0 at disp. In a dynamic window the member may have
- * to be asked, and link->read_only is about these bytes. ERRORS: ORIEL_ERR_RANGE; of a dynamic
- * window ORIEL_ERR_PEER, ORIEL_ERR_MEMORY too.
+ * Computes op->remote_addr of op->size_bytes > 0 at disp. In a dynamic window it may have to ask
+ * the member, and link->read_only is about these bytes. ERRORS: ORIEL_ERR_RANGE; of a dynamic
+ * window ORIEL_ERR_PEER, ORIEL_ERR_MEMORY, too.
  */
 int op_range(struct oriel_win *win, struct link *link, struct op *op, size_t disp, const char *call);
 
-/* Checks that the target's memory may be written, if this is a put. ERRORS: ORIEL_ERR_ACCESS. */
+/* Checks that a put may write the target's memory. ERRORS: ORIEL_ERR_ACCESS. */
 int op_access(const struct oriel_win *win, const struct link *link, enum op_kind kind, const char *call);
 
 #endif

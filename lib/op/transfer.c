@@ -4,14 +4,13 @@
  *
  * DESIGN NOTES
  *
- * Each call enters the window, asks the gate (op/gate.h), checks the range, and moves the bytes by
- * the target's route (issue_to, op/issue.c). That is the fast path. If the gate is shut, or
- * anything else is unusual, nothing has happened yet, and the general path runs. It reports errors,
- * waits for the target's description at first contact, and defers what has to wait for the target's
- * post or lock (issue_or_defer, op/issue.c).
+ * On the fast path each call enters the window, asks the gate (op/gate.h), checks the range, and
+ * moves the bytes by the target's route (issue_to, op/issue.c). If anything is unusual, nothing has
+ * happened yet, and the general path reports errors, waits for the target's description, and issues
+ * or defers the operation (issue_or_defer, op/issue.c).
  *
- * A word to or from mapped memory has a fast path of its own, which calls no function. So the
- * compiler saves no registers across a call, which would be a fifth of its instructions.
+ * A word to or from mapped memory has a fast path of its own, which calls no function, so that the
+ * compiler saves no registers.
  */
 #include <sys/uio.h>
 
@@ -32,16 +31,15 @@ static const char *call_of(enum op_kind kind)
 	return kind == OP_PUT ? "oriel_put" : "oriel_get";
 }
 
-/* Returns whether the target's memory allows the operation. The link's route has been decided. */
 static inline bool is_allowed(const struct link *link, enum op_kind kind)
 {
 	return kind == OP_GET || !link->read_only;
 }
 
 /*
- * Returns the target's link if the bytes may go out now, *t being how: the gate has been passed.
- * NULL: nothing has happened. The caller holds win->lock. No bytes do nothing, and open no fence
- * epoch either.
+ * Returns the target's link if the bytes may go out now, by *t; the gate has been passed. NULL:
+ * nothing has happened. The caller holds win->lock. An operation without bytes opens no fence
+ * epoch.
  */
 static inline struct link *pass(struct oriel_win *win, const struct op *op, int rank, size_t disp, struct transfer *t)
 {
@@ -75,8 +73,8 @@ static int transfer_held(struct oriel_win *win, struct op *op, int rank, size_t 
 }
 
 /*
- * The general path. It asks the gate as well: the lock may have been another thread's, and in
- * lock_all the member's lock may be free to take.
+ * The general path. It asks the gate, too: another thread may have had the lock, and in lock_all
+ * the member's lock may be free to take.
  */
 static __attribute__((noinline)) int transfer_any(struct oriel_win *win, struct iovec here, int rank, size_t disp,
                                                   enum op_kind kind)
@@ -138,7 +136,7 @@ static inline __attribute__((always_inline)) int transfer(struct oriel_win *win,
 
 int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_rank, size_t target_disp)
 {
-	/* A put never writes through this pointer; a get does. */
+	/* Only a get writes through this pointer. */
 	return transfer(win, (struct iovec){ (void *)(uintptr_t)origin, size_bytes }, target_rank, target_disp, OP_PUT);
 }
 
@@ -199,7 +197,7 @@ static int vector_ranges(struct oriel_win *win, struct link *link, const struct 
 	return rc;
 }
 
-/* Operations of a vector call that have not been issued yet. */
+/* Operations that have not been issued yet. */
 struct stretches {
 	struct op ops[LIST_MAX];
 	uint32_t count;
@@ -213,7 +211,7 @@ static int issue_stretches(struct oriel_win *win, struct link *link, struct stre
 	return rc;
 }
 
-/* Walks both lists. Every stretch that is contiguous on both sides is one operation. */
+/* Issues every stretch that is contiguous on both sides as one operation. */
 static int vector_issue(struct oriel_win *win, struct link *link, const struct vector *v)
 {
 	int at_origin = 0, at_target = 0, rc = 0;
@@ -249,8 +247,8 @@ static int vector_issue(struct oriel_win *win, struct link *link, const struct v
 }
 
 /*
- * The fast path, for short pieces of mapped memory (pieces.h): checks them, and then copies them,
- * with no call but memmove's. Returns false if it cannot; nothing has happened.
+ * The fast path, for short pieces of mapped memory (pieces.h). Returns false if it cannot; nothing
+ * has happened.
  */
 static bool copy_equal_pieces(struct oriel_win *win, int rank, const struct vector *v)
 {
@@ -266,7 +264,7 @@ static bool copy_equal_pieces(struct oriel_win *win, int rank, const struct vect
 	    !pieces_see(&seen, link, origin, target, count) || seen.longest > COPY_PIECE_BYTES || !gate_opens(win, link))
 		return false;
 	gate_pass(win, link);
-	base = link->base; /* copies do not change it, and the compiler can tell */
+	base = link->base; /* the loop does not change it, and the compiler can tell */
 	unit = link->disp_unit_bytes;
 	for (int i = 0; i < count; i++) {
 		void *at = (void *)(uintptr_t)(base + target[i].disp * unit);

@@ -6,19 +6,13 @@
 #include "op/issue.h"
 #include "win/win.h"
 
-/*
- * Returns the number of closed epochs with the member in which operations can have been deferred:
- * those of lock_all and of start.
- */
+/* Returns the number of closed epochs in which operations for the member can have been deferred. */
 static uint64_t watermark_epochs(const struct oriel_win *win, const struct link *link)
 {
 	return win->requests.closed + link->completed_sent;
 }
 
-/*
- * Returns whether the epoch of the deferred operations is closed, or complete waits for its end:
- * they have been issued.
- */
+/* Returns whether the epoch of the deferred operations is closed, or complete has issued them. */
 static bool is_past(const struct oriel_win *win, const struct link *link, uint64_t epochs)
 {
 	uint64_t now = watermark_epochs(win, link);
@@ -27,7 +21,7 @@ static bool is_past(const struct oriel_win *win, const struct link *link, uint64
 }
 
 /*
- * Returns the watermark of a closed epoch. Everything is complete at the origin; all that this rank
+ * Returns the watermark of a closed epoch: everything is complete at the origin, and what this rank
  * has ever issued covers the rest.
  */
 static struct watermark watermark_past(struct link *link, bool local)
@@ -50,10 +44,7 @@ void watermark_begin(struct oriel_win *win, struct link *link, bool local, struc
 		*upto = (struct watermark){ 0 };
 }
 
-/*
- * Turns a deferred watermark into numbers. Returns 1 once *upto has numbers. The end of the epoch
- * has completed the operations, or has found the member lost.
- */
+/* Turns a deferred watermark into numbers. Returns 1 once *upto has numbers, 0, or an error. */
 static int deferred_step(struct oriel_win *win, struct link *link, bool local, struct watermark *upto)
 {
 	int rc;

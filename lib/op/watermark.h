@@ -4,16 +4,16 @@
  *
  * DESIGN NOTES
  *
- * Work requests and active messages are complete in the order of their numbers, so two numbers say
- * what a flush or a request waits for, and no operation has an object of its own. What is deferred
- * has no numbers yet. That is so until the member's post has been seen or, under lock_all, its lock
- * is held; then everything that is deferred for it goes out before anything else does (op/issue.c),
- * once in an epoch: the numbers are those of the first look that finds nothing deferred. They may
- * cover some operations more, which were issued between; never others later. Until then it is known
- * by how many epochs with the member had been closed: once there are more, it is complete at the
- * origin.
+ * Work requests and active messages are complete in the order of their numbers. So two numbers say
+ * what a flush or a request waits for, and no operation has an object of its own.
  *
- * The caller of all holds win->lock.
+ * What is deferred has no numbers yet. Once the member's post has been seen or, under lock_all, its
+ * lock is held, all that is deferred for it goes out before anything else, once in an epoch
+ * (op/issue.c). So the numbers of the first look that finds nothing deferred cover it. Until then
+ * the watermark holds how many epochs with the member had been closed: once there are more, the
+ * operations are complete at the origin.
+ *
+ * The caller of all functions holds win->lock.
  */
 #ifndef ORIEL_WATERMARK_H
 #define ORIEL_WATERMARK_H
@@ -29,8 +29,8 @@ struct oriel_win;
 
 /*
  * Returns the watermark of what is issued now and not complete at the origin (local) or at both
- * sides, if nothing is deferred. If a completion does not say that data is placed, a read behind it
- * is waited for (wire.h).
+ * sides, if nothing is deferred. If a completion does not say that data is placed, it includes a
+ * read behind the data (wire.h).
  */
 static inline struct watermark watermark_now(struct link *link, bool local)
 {
@@ -42,8 +42,8 @@ static inline struct watermark watermark_now(struct link *link, bool local)
 }
 
 /*
- * Returns the watermark for a flush, as watermark_now. The answer to an active message says what
- * the completions of its requests would.
+ * Returns watermark_now for a flush, where the answer to an active message says what the
+ * completions of its requests would.
  */
 static inline struct watermark watermark_to_flush(struct link *link, bool local)
 {
@@ -67,26 +67,22 @@ static inline bool watermark_applied(struct link *link, uint64_t am_number)
 	return true;
 }
 
-/*
- * Makes one turn of a wait: posts the requests and has their completion reported. Returns whether
- * they are complete. Not for deferred operations.
- */
+/* Posts and polls. Returns whether the operations, none of them deferred, are complete. */
 static inline bool watermark_complete(struct link *link, const struct watermark *upto)
 {
 	if (upto->number == 0)
-		wire_ring(&link->peer->wire); /* what is complete at the origin may still be in the batch */
+		wire_ring(&link->peer->wire); /* the batch may hold what is complete at the origin */
 	else if (!wire_drive(&link->peer->wire, upto->number))
 		return false;
 	return watermark_applied(link, upto->am_number);
 }
 
-/* Sets the watermark of what is issued now, deferred or not, and starts it. */
+/* Sets the watermark of what is issued now, deferred or not, and posts it. */
 void watermark_begin(struct oriel_win *win, struct link *link, bool local, struct watermark *upto);
 
 /*
- * Makes one turn of a wait for the watermark of watermark_begin. Returns 1 when it is complete, 0
- * when it has to wait. ERRORS: ORIEL_ERR_PEER (no text); or the error of a deferred operation,
- * after which the caller waits again.
+ * Makes one turn of a wait for the watermark. Returns 1 when it is complete, else 0. ERRORS:
+ * ORIEL_ERR_PEER (no text); or that of a deferred operation, after which the caller waits again.
  */
 int watermark_step(struct oriel_win *win, struct link *link, bool local, struct watermark *upto);
 
