@@ -4,23 +4,19 @@
  *
  * DESIGN NOTES
  *
- * The words: at the origin, `posted` of the flag pair that the target writes; at the target,
- * `completed` of the flag pair that the origin writes. Both hold epoch numbers of this pair of
- * ranks on this window (P2). The n-th start that names a target waits for posted == n; complete
- * writes completed = n behind the data. The target posts n + 1 only after it has seen completed n,
- * which arrives only after this rank has seen posted n. So a writer is never more than one epoch
- * ahead, and comparing for equality is enough.
+ * The target writes `posted` of the flag pair at the origin, and the origin writes `completed` of
+ * the flag pair at the target. Both are epoch numbers of this pair of ranks on this window (P2).
+ * The n-th start that names a target waits for posted == n; complete writes completed = n behind
+ * the data. The target posts n + 1 only after it has seen completed n. So a writer is at most one
+ * epoch ahead, and comparing for equality is enough.
  *
- * A target whose post has been seen is marked LINK_GRANTED, because the word may move on to n + 1
- * while this rank is still inside epoch n towards others (P12).
+ * LINK_GRANTED marks a target whose post has been seen: the word may move on to n + 1 while this
+ * rank is still inside epoch n towards others (P12). A target that is dead, or has left the window
+ * after an error (LINK_GONE), ends its link with ORIEL_ERR_PEER.
  *
- * A target that is dead, or that has left the window after an error (LINK_GONE), ends its link with
- * ORIEL_ERR_PEER: no call waits for a post that cannot come.
- *
- * Closing goes link by link, in whatever order the posts arrive. Deferred operations are issued.
- * Gets are waited for, since a flag must not overtake a read. The flag leaves in the same list of
- * requests as the small puts. Operations that use the caller's memory are waited for; copied ones
- * are not: complete returns without waiting for the network.
+ * Closing goes link by link, in the order in which posts arrive. Gets are waited for, since a flag
+ * must not overtake a read. The flag leaves in one list with the small puts. Operations that use
+ * the caller's memory are waited for; copied ones are not.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +50,7 @@ static int start_check(struct oriel_win *win, const struct oriel_group *group, i
 	return rc || group->size == 0 ? rc : epoch_check(win, CALL_FOR_SOMEBODY, "oriel_win_start");
 }
 
-/* The next operation ends this epoch, also in a fence epoch in which operations have gone out. */
+/* Makes the next operation end this epoch, also in a fence epoch with operations. */
 static void start_nobody(struct oriel_win *win)
 {
 	win->sync |= SYNC_ACCESS_NOBODY;
@@ -94,8 +90,8 @@ static __attribute__((noinline)) int start(oriel_win *win, const oriel_group *gr
 }
 
 /*
- * The fast path, for the group of the previous epoch: no call, and nothing that is not needed.
- * Returns false if something is unusual: start reports what.
+ * The fast path, for the group of the previous epoch. Returns false if something is unusual: start
+ * reports what.
  */
 static inline bool start_at_once(struct oriel_win *win, const struct oriel_group *group, int assertions)
 {
@@ -115,11 +111,11 @@ int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
 	return start_at_once(win, group, assertions) ? 0 : start(win, group, assertions);
 }
 
-/* Closing. The caller holds the lock. */
+/* Closing. The caller holds win->lock. */
 
 /*
- * Returns whether the data that must be complete before the flag is complete: gets always, puts if
- * the device does not keep the order.
+ * Returns whether the data that must be complete before the flag is complete: gets, and puts if the
+ * device does not keep the order.
  */
 static bool data_before_flag_done(struct link *link)
 {
@@ -131,7 +127,7 @@ static bool data_before_flag_done(struct link *link)
 		return true;
 	if (!wire_drive(wire, link->last_number))
 		return false;
-	link->marks &= (uint16_t) ~(LINK_WAITING | LINK_TOUCHED); /* none of it can fail: the flag need not be waited for */
+	link->marks &= (uint16_t) ~(LINK_WAITING | LINK_TOUCHED); /* none of it can fail: the flag is not waited for */
 	return true;
 }
 
@@ -144,9 +140,9 @@ static int send_completed(struct link *link)
 
 	word.addr += word_bytes;
 	/*
-	 * Behind stores a store, behind requests a request; active messages are requests too. Both pair
-	 * with the flag_load in exposure_step at the target. To this rank itself all are stores, also
-	 * to regions of a dynamic window: it has no wire.
+	 * Behind stores the flag is a store, behind requests and active messages a request. Both pair
+	 * with the flag_load in exposure_step at the target. This rank has no wire to itself, and
+	 * stores.
 	 */
 	if (link->peer->direct.self || (link_mapped(link) && !link_am_number(link)))
 		rc = link_write_flag(link, word_bytes, sent, sent + 1, &link->last_number);
@@ -162,8 +158,8 @@ static int send_completed(struct link *link)
 }
 
 /*
- * Returns whether operations that use the caller's memory have ended, active messages' results
- * among them.
+ * Returns whether operations that use the caller's memory have ended, and active messages' results
+ * are here.
  */
 static bool origin_memory_free(struct link *link)
 {
@@ -175,8 +171,8 @@ static bool origin_memory_free(struct link *link)
 }
 
 /*
- * Ends the link of a lost member. A member that lives and has left the window waits a moment for
- * the end of the operations that it has granted: it gets the flag.
+ * Ends the link of a lost member. A living member that has left the window gets the flag: it waits
+ * a moment for the end of operations that it has granted.
  */
 static int close_lost(struct link *link)
 {
@@ -186,8 +182,8 @@ static int close_lost(struct link *link)
 }
 
 /*
- * Carries one link one step towards its end. Returns 1 when it has ended, 0 when it has to wait, or
- * the error that ends it.
+ * Carries one link one step towards its end. Returns 1 when it has ended, 0, or the error that ends
+ * it.
  */
 static int close_step(struct oriel_win *win, struct link *link)
 {
@@ -210,7 +206,7 @@ struct closing {
 	int code;    /* first error of a link */
 	int rank;    /* in the window's group */
 	bool all;    /* every link is closed */
-	bool memory; /* no memory to copy a deferred operation; the epoch stays open */
+	bool memory; /* none for a deferred operation; the epoch stays open */
 };
 
 static void close_links(struct oriel_win *win, struct closing *closing)
@@ -234,9 +230,9 @@ static void close_links(struct oriel_win *win, struct closing *closing)
 			closing->rank = link->rank;
 		}
 		/*
-		 * This call reports the loss, and no later call reports it as a deferred error. If the
-		 * program repeats the call, the next turn finds the loss again. Any other error belongs to
-		 * one deferred operation: the other operations and the flag still go out.
+		 * This call reports the loss, no later call does as a deferred error, and a repeated call
+		 * finds it again. Any other error belongs to one deferred operation: the others and the
+		 * flag still go out.
 		 */
 		if (step == ORIEL_ERR_PEER)
 			link->marks &= (uint16_t) ~(LINK_TOUCHED | LINK_COPIED);
@@ -255,10 +251,7 @@ static int close_turn(void *arg)
 	return closing->memory ? ORIEL_ERR_MEMORY : closing->all;
 }
 
-/*
- * Watches the open links. Returns whether it is time to report a link that failed, though others
- * are still open.
- */
+/* Watches the open links. Returns whether to report a failed link now. */
 static int close_watch(void *arg, struct wait *wait)
 {
 	struct closing *closing = arg;
@@ -290,7 +283,7 @@ static void end_access(struct oriel_win *win)
 
 		link_leave_copied(win, link);
 		link->marks &= (uint16_t)~ACCESS_MARKS;
-		link->deferred = 0; /* of a target that is lost */
+		link->deferred = 0; /* of a lost target */
 	}
 	issue_forget_deferred(win);
 	if (win->epoch_mrs.count > 0)
@@ -298,7 +291,6 @@ static void end_access(struct oriel_win *win)
 	win->sync &= ~(unsigned)SYNC_ACCESS_ALL;
 }
 
-/* Takes the right to close an epoch. The caller holds win->lock. */
 static int complete_begin(struct oriel_win *win)
 {
 	int rc = epoch_check(win, CALL_COMPLETE, "oriel_win_complete");
@@ -310,10 +302,7 @@ static int complete_begin(struct oriel_win *win)
 	return 0;
 }
 
-/*
- * Waits for the links that the first turn has left open. The caller has made that turn under
- * win->lock; most epochs end in it.
- */
+/* Waits for the links that the first turn, under win->lock, has left open. */
 static int complete_rest(struct closing *closing)
 {
 	int rc = closing->memory ? ORIEL_ERR_MEMORY : 0;
@@ -357,8 +346,7 @@ static __attribute__((noinline)) int complete(oriel_win *win)
 }
 
 /*
- * The fast path: all puts and gets were loads and stores, every post has arrived, and the flag is a
- * store. One comparison of the marks says that nothing else was issued.
+ * The fast path: there were only loads and stores, every post has arrived, and the flag is a store.
  */
 
 #define OTHER_MARKS ((LINK_LASTING | ACCESS_MARKS) & ~(LINK_ACCESS | LINK_GRANTED))
@@ -380,7 +368,7 @@ static inline bool close_by_store(const struct oriel_win *win, struct link *link
 
 /*
  * Completes an epoch of which the first `closed` links are closed, and the others need more than a
- * store. Marks the closed ones as close_links does.
+ * store.
  */
 static __attribute__((noinline)) int complete_others(oriel_win *win, uint32_t closed)
 {

@@ -2,9 +2,9 @@
 /*
  * exposure.c - post, wait and test: the target's side
  *
- * access.c describes the words, and why comparing them for equality is enough. Origins are checked
- * in the order of the group; `next` is the first that has not completed. No member can post again
- * before wait or a true test, so the words of those before it stay.
+ * access.c describes the words. Origins are checked in the order of the group; `next` is the first
+ * that has not completed. No origin can post again before wait or a true test, so the words before
+ * it stay.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@
 #include "win/win.h"
 
 #define POST_ASSERTIONS (ORIEL_MODE_NOCHECK | ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT)
-#define PROBE_NS (NS_PER_SECOND / 2) /* oriel_win_test: how often awaited peers are pinged */
+#define PROBE_NS (NS_PER_SECOND / 2) /* oriel_win_test pings awaited peers this often */
 
 static int post_check(struct oriel_win *win, const struct oriel_group *group, int assertions)
 {
@@ -39,8 +39,7 @@ static int post_check(struct oriel_win *win, const struct oriel_group *group, in
 
 /*
  * Returns 0, or an error if an origin is still inside an epoch that ended here with the death of
- * another origin. The next epoch would be mixed up with that one: the posted word may go on only
- * after the origin has completed.
+ * another. The posted word may go on only after the origin has completed.
  */
 static int still_inside(struct oriel_win *win)
 {
@@ -58,7 +57,7 @@ static int still_inside(struct oriel_win *win)
 	return 0;
 }
 
-/* A flag that cannot be sent belongs to a dead origin, which wait reports. */
+/* Posts. A flag that cannot be sent belongs to a dead origin, which wait reports. */
 static int post_links(struct oriel_win *win, bool nocheck)
 {
 	int rc = 0;
@@ -100,7 +99,7 @@ static __attribute__((noinline)) int post(oriel_win *win, const oriel_group *gro
 
 /*
  * The fast path, for the group of the previous epoch: all origins are known and alive, and none is
- * still inside an epoch. False: nothing has happened, and post reports the reason.
+ * still inside an epoch. False: nothing has happened, and post reports why.
  */
 
 static inline bool takes_post(const struct oriel_win *win, const struct link *link)
@@ -115,7 +114,7 @@ static inline void post_by_store(struct link *link, struct flag_pair *there)
 	flag_store(&there->posted, ++link->posted_sent); /* pairs as in link_send_posted */
 }
 
-/* A flag that cannot be sent belongs to a dead origin, which wait reports. */
+/* Posts as post_links does. */
 static inline void post_at_once(struct link *link)
 {
 	struct flag_pair *there = link_flags_there(link);
@@ -141,7 +140,7 @@ static inline void exposure_begun(struct oriel_win *win)
 	win->probe_ns = 0;
 }
 
-/* Posts to all origins. Returns false, and has written nothing, if one of them does not take it. */
+/* Posts to all origins, or to none and returns false. */
 static bool post_to_all(struct oriel_win *win)
 {
 	const struct epoch *exposure = &win->exposure;
@@ -156,7 +155,7 @@ static bool post_to_all(struct oriel_win *win)
 	return true;
 }
 
-/* Posts to several origins; the caller has entered by win_enter_at_once. Leaves the window. */
+/* Posts to several origins. Releases win->lock. */
 static __attribute__((noinline)) int post_to_several(oriel_win *win, const oriel_group *group)
 {
 	bool posted = may_post_at_once(win, group) && post_to_all(win);
@@ -165,10 +164,7 @@ static __attribute__((noinline)) int post_to_several(oriel_win *win, const oriel
 	return posted ? 0 : post(win, group, 0);
 }
 
-/*
- * Posts to the only origin, which takes it; the caller has entered by win_enter_at_once. Leaves the
- * window.
- */
+/* Posts to the only origin, which takes it. Releases win->lock. */
 static __attribute__((noinline)) int post_to_one(oriel_win *win, struct link *link)
 {
 	post_at_once(link);
@@ -209,8 +205,7 @@ static int exposure_begin(struct oriel_win *win, const char *call)
 }
 
 /*
- * Whether what the origin has sent before its flag is applied, as it is when wait returns. Pairs
- * with am_receiver_open.
+ * Returns whether what the origin has sent before its flag is applied. Pairs with am_receiver_open.
  */
 static inline bool messages_applied(const struct peer *peer)
 {
@@ -220,8 +215,8 @@ static inline bool messages_applied(const struct peer *peer)
 }
 
 /*
- * Whether all origins have completed. Only the thread that closes the epoch calls it; no lock is
- * needed.
+ * Returns whether all origins have completed. Only the thread that closes the epoch calls it,
+ * without a lock.
  */
 static bool exposure_step(struct oriel_win *win)
 {
@@ -240,8 +235,8 @@ static bool exposure_step(struct oriel_win *win)
 }
 
 /*
- * Returns the first origin that died, or left the window, before its complete, or ORIEL_RANK_NONE.
- * Called by a wait's periodic check.
+ * Returns the first origin that was lost before its complete, or ORIEL_RANK_NONE, in a wait's
+ * periodic check.
  */
 static int watch_origins(struct oriel_win *win, struct wait *wait)
 {
@@ -288,7 +283,7 @@ static int wait_all(struct oriel_win *win)
 	return wait_until(&wait, &waiter, win);
 }
 
-/* The caller holds the lock. */
+/* The caller holds win->lock. */
 static void exposure_end(struct oriel_win *win, bool over)
 {
 	win->sync &= ~(unsigned)(over ? SYNC_EXPOSURE_ALL : SYNC_WAITING);
@@ -316,9 +311,8 @@ static __attribute__((noinline)) int wait_for_origins(oriel_win *win)
 }
 
 /*
- * The fast path: all origins have completed, or do so within a few polls, and none has ever sent an
- * active message. A poll here takes a twentieth of a turn of a wait, which polls the device too:
- * only what peers store themselves can arrive meanwhile.
+ * The fast path: all origins complete within a few polls, and none has ever sent an active message.
+ * These polls are cheaper than a wait's, which polls the device, too.
  */
 
 static inline bool have_all_completed(const struct oriel_win *win)
@@ -365,7 +359,7 @@ int oriel_win_wait(oriel_win *win)
 
 /*
  * Returns the first dead origin, or ORIEL_RANK_NONE. A program may do nothing but test, so this
- * checks for the dead when there are new ones, and sends pings twice a second.
+ * pings.
  */
 static int probe(struct oriel_win *win)
 {

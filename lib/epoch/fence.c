@@ -5,35 +5,30 @@
  * DESIGN NOTES
  *
  * In round r a member writes to the member 2^r places after it and waits for a word of the member
- * 2^r places before it. One partner writes each word: the partner of round r writes word [set][r].
- * Fence number n uses set n mod 2 and writes n. A partner can be one whole fence ahead of a member
- * that still waits in an earlier round; it then writes into the other set. It cannot be two fences
- * ahead, since that takes every member's entry into the fence between. So a word goes from n - 2 to
- * n, and the reader waits for exactly n.
+ * 2^r places before it. Fence number n writes n into word [n mod 2][r]. A partner can be one fence
+ * ahead of a member that still waits in an earlier round; it then writes into the other set. It
+ * cannot be two ahead, since that takes every member's entry into the fence between. So a word goes
+ * from n - 2 to n, and the reader waits for exactly n.
  *
  * A target learns of others' data through its partners, so all data is placed before the barrier:
- * by the acknowledged completion, which RC gives; or, if words of the barrier may be a processor's
- * stores and the device acknowledges too early for them, by that of a read behind the data
- * (device.h).
+ * by the acknowledged completion, which RC gives; or, if barrier words may be a processor's stores
+ * and the device acknowledges too early for them, by that of a read behind the data (device.h).
  *
- * Puts to the partner of the first round are an exception. There the word is *piggybacked* on them,
- * a request behind theirs on the same queue pair, as the flag of complete is. The partner does not
- * pass without this word, so it finds the puts. A member that learns of this member's entry from
- * the partner learns it after the puts. All other members learn it from the words of later rounds,
- * which wait until the puts are complete. Two ranks have no later round: their fence takes one trip
- * instead of three. On return, copied puts may still be in flight, as after complete; operations
- * that use the program's memory are complete. So piggybacking is for devices that keep in order
- * what is issued to a member, before the fence and after it.
+ * Puts to the partner of the first round are an exception. There the word is *piggybacked* on them:
+ * it is a request behind theirs on the same queue pair. The partner does not pass without this
+ * word, so it finds the puts, and so do members that learn of this member's entry from the partner.
+ * All others learn it from later rounds, which wait until the puts are complete. Two ranks have no
+ * later round: their fence takes one trip instead of three. On return, copied puts may still be in
+ * flight, as after complete. So piggybacking is for devices that keep in order what is issued to a
+ * member, before the fence and after it.
  *
  * A member that leaves with an error (a rank has died or cannot be reached) reports it by a control
  * message to the members that it has not written to yet, and they do the same. Otherwise they could
- * wait for ever, if only this member saw the death.
+ * wait for ever.
  *
- * A member that knows of a death when it comes to the barrier writes no words. The words of the
- * others may all be there, so that it would not wait, and would not check for deaths. But its own
- * operations may have failed with that death, or may have been left out because the previous fence
- * returned an error, and its words would tell the targets that all is complete. Since every member
- * depends on every other, no member passes.
+ * A member that knows of a death before the barrier writes no words: its own operations may have
+ * failed with that death, or been left out after the previous fence's error. Every member depends
+ * on every other, so no member passes.
  */
 #include <string.h>
 
@@ -56,7 +51,6 @@
 
 #define FENCE_ASSERTIONS (ORIEL_MODE_NOSTORE | ORIEL_MODE_NOPUT | ORIEL_MODE_NOPRECEDE | ORIEL_MODE_NOSUCCEED)
 
-/* Returns the member that this round sends to, or receives from. */
 static int partner_rank(const struct oriel_win *win, int round, int direction)
 {
 	return dissemination_partner(win->group->size, win->group->my_rank, round, direction);
@@ -70,13 +64,13 @@ static int fence_check(struct oriel_win *win, int assertions)
 	return epoch_check(win, CALL_FENCE, "oriel_win_fence");
 }
 
-/* Which of the window's fence words this round is about. */
+/* Returns the index of this round's fence word. */
 static uint64_t fence_word(const struct fence *fence)
 {
 	return control_fence_word(fence->barrier.rounds, fence->number % CONTROL_FENCE_SETS, fence->barrier.round);
 }
 
-/* The partner of this round, with its description; without the lock. */
+/* Finds the partner of this round, and asks for its description. Called without win->lock. */
 static int find_partner(struct oriel_win *win, struct fence_partner *partner)
 {
 	int rc = 0;
@@ -92,8 +86,8 @@ static int find_partner(struct oriel_win *win, struct fence_partner *partner)
 }
 
 /*
- * Returns the world rank whose death has made a member that this one depends on leave the fence in
- * error, or ORIEL_RANK_NONE.
+ * Returns the world rank whose death has ended the fence of a member that this one depends on, or
+ * ORIEL_RANK_NONE.
  */
 static int told_of_death(struct oriel_win *win)
 {
@@ -110,19 +104,17 @@ static int told_of_death(struct oriel_win *win)
 	return ORIEL_RANK_NONE;
 }
 
-/* A barrier under way. */
 struct fencing {
 	struct oriel_win *win;
 	struct wait *wait;
 	struct peer *awaited; /* this round's */
 	int partner;          /* its rank in the window's group */
-	int dead;             /* world rank whose death ends this fence, or ORIEL_RANK_NONE */
+	int dead;             /* world rank that ends this fence, or ORIEL_RANK_NONE */
 };
 
 /*
- * A death ends the fence, and so does the awaited member if it leaves the window. This rank has
- * seen the death, or a member that it depends on has reported it. Called by a wait's periodic
- * check.
+ * Ends the fence after a death that this rank has seen, or a member that it depends on has
+ * reported, or if the awaited member leaves the window. Called by a wait's periodic check.
  */
 static int fence_watch(void *arg, struct wait *wait)
 {
@@ -139,7 +131,7 @@ static int fence_watch(void *arg, struct wait *wait)
 	return f->dead == ORIEL_RANK_NONE ? 0 : ORIEL_ERR_PEER;
 }
 
-/* As fence_watch, while it is not known where the partner's words lie. */
+/* Watches while it is not known where the partner's words lie. */
 static int partner_watch(void *arg, struct wait *wait)
 {
 	wait_blocked(wait, CAUSE_SETUP);
@@ -159,7 +151,7 @@ static int partner_step(void *arg)
 	return link_state(fence->partner[fence->barrier.round].link) >= LINK_READY;
 }
 
-/* Writes this round's word behind the puts. Requests a completion for them if one is waited for. */
+/* Writes this round's word behind the puts. Requests a completion if one is waited for. */
 static int piggyback(const struct fence *fence, uint64_t before, struct remote word)
 {
 	struct link *link = fence->piggybacked;
@@ -170,7 +162,7 @@ static int piggyback(const struct fence *fence, uint64_t before, struct remote w
 	return wire_flag(wire, before, fence->number, word, &link->last_number);
 }
 
-/* Writes this round's word to the partner. Pairs with the flag_load in word_step of the partner. */
+/* Writes this round's word. Pairs with the flag_load in word_step of the partner. */
 static inline int write_word(const struct fence *fence, struct fence_partner *partner)
 {
 	uint64_t before = fence->number > 2 ? fence->number - 2 : 0;
@@ -182,7 +174,7 @@ static inline int write_word(const struct fence *fence, struct fence_partner *pa
 	return direct_flag(&partner->link->peer->direct, before, fence->number, word, &partner->link->last_number);
 }
 
-/* From the second round on, waits until the puts with the piggybacked word are complete. */
+/* Waits from the second round on until the puts with the piggybacked word are complete. */
 static int await_piggybacked(struct fencing *f)
 {
 	struct fence *fence = &f->win->fence;
@@ -222,7 +214,7 @@ static int send_word(void *arg)
 	return write_word(fence, partner) ? lost_partner(f) : 0; /* the data before it is complete */
 }
 
-/* The rank that sends this round's word is needed only if it has not sent it yet. */
+/* Returns 1 when this round's word is there. Finds its sender only to wait for it. */
 static int word_step(void *arg)
 {
 	struct fencing *f = arg;
@@ -246,7 +238,7 @@ static int receive_word(void *arg)
 	return wait_until(f->wait, &waiter, f);
 }
 
-/* Reports the death to the members that this rank has not written to in this fence. */
+/* Reports the death to the members that this rank has not written to. */
 static void tell_successors(struct oriel_win *win, int dead, struct wait *wait)
 {
 	for (int round = win->fence.barrier.round; round < win->fence.barrier.rounds; round++) {
@@ -267,9 +259,8 @@ static int known_dead(const struct oriel_win *win)
 }
 
 /*
- * The barrier has ended. Waits until the program has its memory back, and lets go of a partner that
- * is lost, without a second report. A failed barrier cannot be repeated: the partner's life and the
- * device's retries are the bounds.
+ * Waits until the program has its memory back; a lost partner ends that, without a second report. A
+ * failed barrier cannot be repeated, so this cannot time out.
  */
 static int end_piggybacked(struct oriel_win *win, bool failed)
 {
@@ -302,9 +293,7 @@ static int barrier(struct oriel_win *win)
 	return peer_error(win->job, f.dead);
 }
 
-/*
- * Returns false if both assertions are given: no member has anything to wait for, and all say so.
- */
+/* Returns false if both assertions are given, as they then are at all members. */
 static bool needs_barrier(int assertions)
 {
 	return !(assertions & ORIEL_MODE_NOPRECEDE) || !(assertions & ORIEL_MODE_NOSUCCEED);
@@ -342,8 +331,7 @@ static int fence_run(struct oriel_win *win, int assertions, bool used)
 }
 
 /*
- * Forgets the piggybacked link. Copied puts on it may still be in flight. The caller holds
- * win->lock.
+ * Forgets the piggybacked link, on which copied puts may be in flight. The caller holds win->lock.
  */
 static void leave_piggybacked(struct oriel_win *win)
 {
@@ -354,7 +342,7 @@ static void leave_piggybacked(struct oriel_win *win)
 	win->fence.piggybacked = NULL;
 }
 
-/* The fence is over; another epoch is open, or none. The caller holds the lock. */
+/* Ends the fence epoch. The caller holds win->lock. */
 static inline void fence_over(struct oriel_win *win, bool succeeded)
 {
 	win->sync &= ~(unsigned)(SYNC_FENCING | SYNC_FENCE | SYNC_FENCE_USED | SYNC_FENCE_BEGUN);
@@ -362,7 +350,7 @@ static inline void fence_over(struct oriel_win *win, bool succeeded)
 		win->sync |= SYNC_FENCE;
 }
 
-/* Ends the fence unless it can be repeated, and returns the result of oriel_win_fence. */
+/* Ends the fence unless it can be repeated. Returns the result of oriel_win_fence. */
 static __attribute__((noinline)) int fence_end(struct oriel_win *win, int assertions, int rc)
 {
 	owned_lock_take(&win->lock);
@@ -379,8 +367,8 @@ static __attribute__((noinline)) int fence_end(struct oriel_win *win, int assert
 }
 
 /*
- * The fast path: the operations complete within a few polls, the partners of all rounds are known,
- * and their words arrive within a few polls. If one does not, barrier continues from there.
+ * The fast path: the operations complete, and the words of known partners arrive, within a few
+ * polls. If one does not, barrier continues from there.
  */
 
 static inline bool comes_soon(const struct oriel_win *win, const uint64_t *word, uint64_t number)
@@ -396,7 +384,7 @@ static inline bool comes_soon(const struct oriel_win *win, const uint64_t *word,
 
 /*
  * Returns whether the device keeps requests to the member in order. It does not if writes may
- * overtake each other, or if an atomics peer's wire changes words (acc_device.c).
+ * overtake each other, or an atomics peer changes words (acc_device.c).
  */
 static inline bool keeps_order(const struct link *link)
 {
@@ -407,8 +395,8 @@ static inline bool keeps_order(const struct link *link)
 }
 
 /*
- * Returns the link to the first partner, if all that is in flight to it are puts that the word
- * stays behind, and so do later operations: some of the puts may outlive the fence. Else NULL.
+ * Returns the link to the first partner, if all that is in flight to it are puts that the word and
+ * later operations stay behind; else NULL.
  */
 static inline struct link *find_piggybacked(const struct oriel_win *win)
 {
@@ -421,8 +409,8 @@ static inline struct link *find_piggybacked(const struct oriel_win *win)
 }
 
 /*
- * Returns whether the puts with the piggybacked word are complete, within a few polls, from the
- * second round on.
+ * Returns whether the puts with the piggybacked word are complete, if they must be, within a few
+ * polls.
  */
 static inline bool piggybacked_soon(struct oriel_win *win)
 {
@@ -436,7 +424,7 @@ static inline bool piggybacked_soon(struct oriel_win *win)
 	return true;
 }
 
-/* Returns whether this round's word is sent. False: send_word finds out why not. */
+/* Returns whether this round's word is sent. If not, send_word finds out why. */
 static inline bool send_at_once(const struct fence *fence, struct fence_partner *partner, uint64_t word,
                                 bool piggybacks)
 {
@@ -453,8 +441,8 @@ static inline bool send_at_once(const struct fence *fence, struct fence_partner 
 }
 
 /*
- * Runs the barrier's rounds as far as no member has to be waited for. Returns whether all are done.
- * `piggybacks` is a constant at compile time: whether a word is piggybacked.
+ * Runs the barrier's rounds without waiting. Returns whether all are done. `piggybacks` is a
+ * constant at compile time.
  */
 static inline __attribute__((always_inline)) bool meet_at_once(struct oriel_win *win, bool piggybacks)
 {
@@ -473,7 +461,7 @@ static inline __attribute__((always_inline)) bool meet_at_once(struct oriel_win 
 	return !piggybacks || !fence->piggybacked || flush_link_soon(win, fence->piggybacked, true);
 }
 
-/* Returns whether all that must be complete before the barrier is complete, within a few polls. */
+/* Returns whether the operations before the barrier complete within a few polls. */
 static inline bool completes_soon(struct oriel_win *win)
 {
 	win->fence.piggybacked = find_piggybacked(win);
@@ -485,7 +473,7 @@ static inline bool completes_soon(struct oriel_win *win)
 
 /*
  * Returns whether no death has been reported, and all that the fence completes is complete. The
- * caller has checked that the fence is legal.
+ * fence is legal.
  */
 static inline bool is_plain(struct oriel_win *win, int assertions)
 {
@@ -496,7 +484,7 @@ static inline bool is_plain(struct oriel_win *win, int assertions)
 
 /*
  * Fences on the fast path. The caller holds win->lock; releases it. Operations that this fence
- * completes may have been refused (A23).
+ * completes may have failed (A23).
  */
 static inline __attribute__((always_inline)) int fence_plainly(struct oriel_win *win, bool piggybacks)
 {

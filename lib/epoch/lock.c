@@ -3,8 +3,8 @@
  * lock.c - lock and unlock of one member
  *
  * A link with LINK_LOCKING has a thread inside lock or unlock; a second thread gets an error (L25).
- * win/lock_words.c takes and gives back the lock itself. If no other rank is using it, a fast path
- * does, whose instructions tests/budget counts.
+ * win/lock_words.c takes and gives back the lock. The fast path is for locks that no other rank
+ * uses.
  */
 #include "base/err.h"
 #include "base/order.h"
@@ -47,7 +47,6 @@ static int lock_check(struct oriel_win *win, enum oriel_lock_type type, int rank
 	return epoch_check(win, CALL_LOCK, "oriel_win_lock");
 }
 
-/* Marks the link as being locked by this thread. */
 static inline void lock_begun(struct oriel_win *win, struct link *link, enum oriel_lock_type type)
 {
 	link->marks = (uint16_t)((link->marks & LINK_LASTING) | LINK_LOCK | LINK_LOCKING | LINK_FLUSHED |
@@ -57,7 +56,7 @@ static inline void lock_begun(struct oriel_win *win, struct link *link, enum ori
 	win->sync &= ~(unsigned)SYNC_FENCE;
 }
 
-/* Finds the link, and marks it as being locked by this thread. */
+/* Finds and marks the link. */
 static int lock_begin_any(struct oriel_win *win, enum oriel_lock_type type, int rank, bool nocheck, struct link **link)
 {
 	int rc;
@@ -78,10 +77,9 @@ static int lock_begin_any(struct oriel_win *win, enum oriel_lock_type type, int 
 	return 0;
 }
 
-/* Counts one lock epoch less. */
 static inline void count_out(struct oriel_win *win)
 {
-	win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again, and may be mapped anew */
+	win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again */
 	if (--win->locks.open > 0)
 		return;
 	win->sync &= ~(unsigned)SYNC_LOCK;
@@ -89,7 +87,7 @@ static inline void count_out(struct oriel_win *win)
 		release_epoch_mrs(win);
 }
 
-/* Ends the attempt to lock: the lock is held, or (rc) will not be. */
+/* Ends the attempt to lock. */
 static void lock_end(struct oriel_win *win, struct link *link, int rc)
 {
 	link->marks &= (uint16_t)~LINK_LOCKING;
@@ -113,7 +111,7 @@ static int lock_link(struct oriel_win *win, struct link *link)
 	return rc;
 }
 
-/* Called with win->lock held; releases it. */
+/* Releases win->lock. */
 static __attribute__((noinline)) int lock_entered(struct oriel_win *win, enum oriel_lock_type type, int rank,
                                                   int assertions)
 {
@@ -136,10 +134,7 @@ static __attribute__((noinline)) int lock_any(struct oriel_win *win, enum oriel_
 	return rc ? rc : lock_entered(win, type, rank, assertions);
 }
 
-/*
- * Waits for a lock that the fast path has asked for, and that another rank holds or takes. Called
- * with win->lock held; releases it.
- */
+/* Waits for a lock that the fast path has asked for. Releases win->lock. */
 static __attribute__((noinline)) int lock_asked(struct oriel_win *win, struct link *link)
 {
 	int rc = lock_link(win, link);
@@ -149,8 +144,7 @@ static __attribute__((noinline)) int lock_asked(struct oriel_win *win, struct li
 }
 
 /*
- * Returns whether the call's arguments and the epoch are legal, without NOCHECK. If not, lock_check
- * reports why.
+ * Returns whether arguments and epoch are legal, without NOCHECK. If not, lock_check reports why.
  */
 static inline bool is_plain(struct oriel_win *win, enum oriel_lock_type type, int assertions)
 {
@@ -210,7 +204,7 @@ static int unlock_link(struct oriel_win *win, struct link *link)
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 
-/* Called with win->lock held; releases it. */
+/* Releases win->lock. */
 static __attribute__((noinline)) int unlock_entered(struct oriel_win *win, int rank)
 {
 	struct link *link;
@@ -259,7 +253,7 @@ static int orphaned(struct oriel_win *win, int rank)
 	if (link && (link->marks & LINK_LOCK) && (link->marks & LINK_GRANTED))
 		return lock_is_orphaned(win, link);
 	if (win->sync & SYNC_LOCK_ALL)
-		return 0; /* nothing has been issued to it: its lock has not been taken yet */
+		return 0; /* its lock has not been taken yet */
 	return err_set(ORIEL_ERR_SYNC, "oriel_win_lock_orphaned: %s: rank %d is not locked", win->label, rank);
 }
 

@@ -4,9 +4,8 @@
  *
  * A member becomes a target with the first operation to it (op/target.c), and what is deferred for
  * it goes out once its lock is held (link_grant). The call itself locks the memory that this rank
- * may load and store without any operation: its own, and in a shared window every member's (L7).
- * Its own costs no message. oriel_win_shared_query locks the memory of the member whose address it
- * returns.
+ * may load and store without an operation: its own, which costs no message, and in a shared window
+ * every member's (L7). oriel_win_shared_query locks the memory whose address it returns.
  */
 #include "base/err.h"
 #include "epoch/unlock.h"

@@ -4,12 +4,12 @@
  *
  * DESIGN NOTES
  *
- * Each link goes its way: deferred operations go out; the release follows the puts in the same list
- * of requests, with a fence where there are gets or atomics, which it must not overtake, and the
- * completion of the last says that all of it is in place (L4). Where the lock's words are mapped
- * the release is a store, which stays behind nothing: there the operations are waited for first.
+ * Each link goes its way. Deferred operations go out. The release follows the puts in one list of
+ * requests, behind a fence if there are gets or atomics, and its completion says that all is in
+ * place (L4). If the lock's words are mapped, the release is a store, which stays behind nothing:
+ * the operations are waited for first.
  *
- * A target that is lost closes its link with ORIEL_ERR_PEER, and the rest go on.
+ * A lost target closes its link with ORIEL_ERR_PEER, and the rest go on.
  */
 #include "epoch/unlock.h"
 
@@ -23,7 +23,6 @@
 #include "win/origin.h"
 #include "win/win.h"
 
-/* Returns whether everything issued on the link is in place at the target. */
 static bool data_placed(struct link *link)
 {
 	struct wire *wire = &link->peer->wire;
@@ -35,8 +34,8 @@ static bool data_placed(struct link *link)
 }
 
 /*
- * Returns whether the release may be posted. If neither the device nor a store keeps the order, all
- * operations must be complete first.
+ * Returns whether the release may be posted: all operations must be complete, unless the device
+ * keeps the order.
  */
 static bool data_before_release_done(const struct oriel_win *win, struct link *link)
 {
@@ -47,14 +46,11 @@ static bool data_before_release_done(const struct oriel_win *win, struct link *l
 		return data_placed(
 			link); /* active messages are applied when the target gets to it, not in the order of requests */
 	if (link->marks & LINK_TOUCHED)
-		wire_fence(wire); /* does nothing where no get and no atomic is under way */
+		wire_fence(wire); /* does nothing without gets and atomics */
 	return true;
 }
 
-/*
- * Carries one link one step further. Returns 1 when it is done, 0 when it has to wait, or the error
- * that ends it.
- */
+/* Carries one link one step further. Returns 1 when it is done, 0, or the error that ends it. */
 static int unlock_step(struct oriel_win *win, struct link *link)
 {
 	int rc = issue_granted(win, link);
@@ -79,8 +75,8 @@ static void end_link(struct oriel_win *win, struct link *link)
 }
 
 /*
- * Releases the lock by a store if its words are mapped and nothing has to be waited for. Returns
- * whether it has. The unlock of a single member has its own fast path in lock.c.
+ * Releases the lock by a store, if its words are mapped and nothing has to be waited for. Returns
+ * whether it has.
  */
 static bool release_at_once(const struct oriel_win *win, struct link *link)
 {
@@ -111,7 +107,7 @@ static void unlock_link(struct unlocking *unlocking, struct link *link)
 	if (step > 0 || step == ORIEL_ERR_PEER)
 		end_link(unlocking->win, link);
 	else
-		unlocking->all = false; /* it was one deferred operation's: the rest goes on, and the lock is given back */
+		unlocking->all = false; /* one deferred operation failed: the rest goes on */
 }
 
 static void unlock_links(struct unlocking *unlocking)
