@@ -54,9 +54,9 @@ static inline const void *acc_compare(const struct acc *acc)
  * target (acc_route.h).
  */
 enum acc_class {
-	ACC_WORD,   /* integers of 8 bytes, aligned: what devices have atomics for (sync/atomic_mode.h) */
-	ACC_NUMBER, /* others that have one store: plain code, under their page lock (sync/page_lock.h) */
-	ACC_REST,   /* the target's handler */
+	ACC_WORD,   /* aligned integers of 8 bytes (sync/atomic_mode.h) */
+	ACC_NUMBER, /* others that have one store (sync/page_lock.h) */
+	ACC_REST,   /* all others */
 };
 
 static inline bool acc_is_word(enum oriel_type type)

@@ -11,10 +11,10 @@
 #include "sync/wait.h"
 
 #define TURNS 100 /* an update takes some instructions */
-#define RESTS 100 /* a failed try takes as long as that many vectors */
+#define RESTS 100 /* a failed try takes as long as so many vectors */
 
 /*
- * Called with the page lock held, unless the mode is free or pinned, or by the owner while it is
+ * The caller holds the page lock, unless the mode is free or pinned, or is the owner and it is
  * pinned. Pairs with atomic_mode.
  */
 static void set_mode(struct page_lock_table *table, uint32_t index, enum atomic_mode mode)
@@ -33,10 +33,7 @@ static bool updating(const struct updates *updates)
 	return any;
 }
 
-/*
- * Returns whether no update is in progress. One seen finished stays so: one that begins after the
- * barrier sees the mode.
- */
+/* Returns whether no update is in progress. Later ones see the mode. */
 static bool updates_are_over(const struct updates *updates)
 {
 	for (int i = 0; i < TURNS; i++) {
@@ -57,8 +54,8 @@ static bool all_updates_are_over(const struct page_locks *ours, const struct pag
 }
 
 /*
- * Changes the mode from MODE_ATOMIC; the owner may change it meanwhile. Returns whether any is on
- * the way to MODE_LOCKED.
+ * Changes the mode from MODE_ATOMIC; the owner may change it, too. Returns whether any is on the
+ * way to MODE_LOCKED.
  */
 static bool begin_switch(struct page_lock_table *table, uint64_t from, uint64_t to)
 {
@@ -88,10 +85,7 @@ static bool all_are_locked(const struct page_lock_table *table, uint64_t from, u
 	return true;
 }
 
-/*
- * Returns whether to skip a try: one has failed recently, since a thread is stopped or not
- * scheduled in an update.
- */
+/* Returns whether to skip a try, since one has failed recently. */
 static bool rests(struct page_locks *ours)
 {
 	uint32_t left = __atomic_load_n(&ours->rests, __ATOMIC_RELAXED);

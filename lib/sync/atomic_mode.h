@@ -4,11 +4,10 @@
  *
  * DESIGN NOTES
  *
- * Programs use such words in two ways. A single one is mostly a counter from which ranks draw. An
- * atomic instruction is best for that: it takes a third of the time of page lock (page_lock.h) and
- * update together, and locks nothing. In a vector a word is a number like others: 4 KiB take 2.5 us
- * with instructions, and .06 with plain code. So each page lock has a mode, which determines how
- * all ranks change the words of its pages:
+ * A single word is mostly a counter. There an atomic instruction is faster than page lock
+ * (page_lock.h) and update together, and locks nothing. A vector of words is changed faster by
+ * plain code. So each page lock has a mode, which determines how all ranks change the words of its
+ * pages:
  *
  *   MODE_ATOMIC      by instructions; under the page lock, or a few of them at once without it
  *   MODE_SWITCHING   by instructions, under the page lock
@@ -16,8 +15,7 @@
  *   MODE_PINNED      as MODE_ATOMIC, until the owner unpins it: its device changes words, too
  *
  * The first vector of MODE_SWITCH_MIN or more that changes something advances the mode, with the
- * page lock held, up to MODE_LOCKED. The mode then stays, until the owner pins it. So counters keep
- * their instructions if such vectors come to no page of the owner that has the same page lock.
+ * page lock held, to MODE_LOCKED. The mode then stays, until the owner pins it.
  *
  * A thread that changes words without the page lock announces an *update in progress* by a byte in
  * the owner's memory; a rank has one for each of its windows. A fence would cost as much as the
@@ -32,21 +30,18 @@
  *   in_progress = 0
  *
  * Either the update sees the mode, or the switch sees the update. The switch fails if an update
- * does not end, because its thread is not scheduled or is stopped. The vector is then changed by
- * instructions, which is right in every mode, and the switch is tried again some vectors later.
- * Until then, updates of single words take the page lock too, and its holder may be the stopped
- * thread. The switch fails in the same way if the kernel has no such barrier. A rank that cannot
- * take part in it, or has no place for its bytes, always takes the page lock. The owner's handler
- * has its own byte.
+ * does not end, because its thread is stopped or not scheduled, or if the kernel has no such
+ * barrier. The vector is then changed by instructions, which is right in every mode, and later
+ * vectors try the switch again. Until then, updates of single words take the page lock. A rank that
+ * cannot take part in the barrier, or has no place for its bytes, always takes the page lock. The
+ * owner's handler has its own byte.
  *
  * A rank's words are pinned while it has a window whose words its device changes by atomics that
- * are atomic with the processor's instructions, but not with plain code: usually one of memory that
- * peers cannot map. The owner pins and unpins a page in MODE_ATOMIC without the lock: words there
- * change by plain code only after a compare-and-swap of that mode, and the owner uses one too. In
- * other modes the owner takes the lock.
+ * are atomic with the processor's instructions, but not with plain code. The owner pins and unpins
+ * a page in MODE_ATOMIC by a compare-and-swap, without the lock: plain code changes words there
+ * only after a compare-and-swap of that mode. In other modes the owner takes the lock.
  *
- * tests/models/mode_model.py tries all orders of these steps, and leaves out each part of them in
- * turn.
+ * tests/models/mode_model.py tries all orders of these steps.
  */
 #ifndef ORIEL_ATOMIC_MODE_H
 #define ORIEL_ATOMIC_MODE_H
@@ -59,7 +54,7 @@
 #include "job/peer.h"
 #include "sync/page_lock.h"
 
-/* The least number of changes that switches the mode; for fewer, instructions are better. */
+/* The least number of changes that switches the mode. */
 #define MODE_SWITCH_MIN 8
 
 enum atomic_mode { MODE_ATOMIC, MODE_SWITCHING, MODE_LOCKED, MODE_PINNED };
@@ -73,7 +68,7 @@ static inline enum atomic_mode atomic_mode(const struct page_lock_table *table, 
 	return (enum atomic_mode)state_load(&table->modes[page_lock_index(there)]);
 }
 
-/* Acts as update_begin, with a byte that no other thread uses meanwhile. */
+/* Acts as update_begin, with a byte of this thread. */
 static inline uint8_t *update_begin_as(uint8_t *in_progress, const struct page_lock_table *table, uint64_t there)
 {
 	enum atomic_mode mode;
@@ -89,8 +84,7 @@ static inline uint8_t *update_begin_as(uint8_t *in_progress, const struct page_l
 
 /*
  * Begins to change words of one page at the peer by instructions, without the page lock. Returns
- * the byte for update_end, or NULL if that is not possible now. One thread at a time for each
- * window slot here.
+ * the byte for update_end, or NULL. One thread at a time for each window slot.
  */
 static inline uint8_t *update_begin(const struct peer *peer, uint32_t slot, uint64_t there)
 {
@@ -101,7 +95,7 @@ static inline uint8_t *update_begin(const struct peer *peer, uint32_t slot, uint
 	return update_begin_as(&updates->window[slot], peer->page_locks, there);
 }
 
-/* Acts as update_begin for our own words, for an active message. The caller holds am->lock. */
+/* Acts as update_begin for words of this rank, for an active message. The caller holds am->lock. */
 static inline uint8_t *update_begin_here(const struct page_locks *ours, uint64_t addr)
 {
 	struct page_lock_table *table = ours->piece.addr;
@@ -116,15 +110,15 @@ static inline void update_end(uint8_t *in_progress)
 
 /*
  * Returns whether words on the pages [from, to) must be changed by plain code, else by
- * instructions. The caller holds the page locks of these pages at their owner, whose table that is.
- * For MODE_SWITCH_MIN `changes` or more it tries to switch the mode.
+ * instructions. The caller holds the page locks of these pages in the owner's table.
+ * MODE_SWITCH_MIN `changes` or more try to switch the mode.
  */
 bool atomic_mode_try_locked(struct page_locks *ours, struct page_lock_table *table, uint64_t from, uint64_t to,
                             size_t changes);
 
 /*
- * Makes our words change by instructions, from the return until as many calls of atomic_mode_unpin.
- * For a window, in a call. ERRORS: ORIEL_ERR_TIMEOUT: a thread that holds a page lock is stopped.
+ * Makes this rank's words change by instructions, until as many calls of atomic_mode_unpin. ERRORS:
+ * ORIEL_ERR_TIMEOUT: a thread that holds a page lock is stopped.
  */
 int atomic_mode_pin(struct oriel_job *job, const char *call);
 void atomic_mode_unpin(struct oriel_job *job);

@@ -5,33 +5,29 @@
  * DESIGN NOTES
  *
  * The target's service thread does it, alone, with plain stores: the connection to the dead rank is
- * broken, so none of its requests arrives, and its words have no other writer. A rank that has
- * mapped our memory may store until its process has ended, whatever its connection does. Its member
- * word names that process, whose end is waited for.
+ * broken, so its words have no other writer. A rank that has mapped the words may store until its
+ * process, which its member word names, has ended. That is waited for.
  *
  *   ABSENT, WAIT for a writer that is served or to come   it held nothing
- *   ASK, WAIT for a writer that is past                   a shared holder: an orphan, and its word
- *               becomes GONE. A writer whose copy of the members shows that reads the count again:
- *               it may have read it before
+ *   ASK, WAIT for a writer that is past   a shared holder: an orphan, and its word becomes GONE.
+ *               A writer whose copy of the members shows that reads the count again
  *   TICKET(t)   t == serving: an orphan, and serving becomes t + 1. Otherwise that happens at t's
  *               turn, without a report: the rank only waited. serving > t: it was releasing the
- *               lock.
- *   INTENT      It is unknown whether it has drawn a ticket, and which. But the owner of every
- *               ticket is at INTENT or TICKET from before it draws until it has advanced serving.
- *               So: read next and serving, scan the members, read serving again. If that is
- *               unchanged and below next, and no living member is at INTENT or at TICKET(serving),
- *               the ticket is a dead rank's, and passed on. serving == next: it has drawn none. A
- *               living INTENT delays the repair until its owner has gone on, which depends on no
- *               other rank.
+ *               lock
+ *   INTENT      It may have drawn a ticket. The owner of every ticket is at INTENT or TICKET from
+ *               before it draws until it has advanced serving. So: read next and serving, scan
+ *               the members, read serving again. If that is unchanged and below next, and no
+ *               living member is at INTENT or at TICKET(serving), the ticket is a dead rank's, and
+ *               passed on. serving == next: it has drawn none. A living INTENT delays the repair
+ *               until its owner has gone on, which depends on no other rank
  *
  * If a device may place words twice, a ticket is passed on only when the member served before is
  * out (lock_words.c).
  *
  * The first check marks the word of a dead member (LOCK_EXAMINED). At INTENT, `ticket` then keeps
- * the value of serving: if serving has advanced since, the dead rank was not the holder. If several
- * dead ranks are at INTENT, the owner of the ticket that is passed on is unknown: there is an
- * orphan as soon as one of them may have been the holder. tests/models/lock_model.py checks all of
- * it.
+ * the value of serving: if serving has advanced since, the dead rank was not the holder. Of several
+ * dead ranks at INTENT, one that may have been the holder makes an orphan.
+ * tests/models/lock_model.py checks all of it.
  */
 #include "sync/lock_repair.h"
 
@@ -44,8 +40,8 @@
 #include "job/lock_table.h"
 #include "job/peer.h"
 
-#define AGAIN_NS (2 * NS_PER_MS)       /* first pause before words are checked again, */
-#define AGAIN_MOST_NS (32 * NS_PER_MS) /* doubled each time: a process that maps our memory may live on */
+#define AGAIN_NS (2 * NS_PER_MS)       /* first pause between checks, */
+#define AGAIN_MOST_NS (32 * NS_PER_MS) /* doubled each time */
 #define PING_SLOTS_MAX 16              /* contended windows checked at a time */
 
 static enum lock_state state_of(const struct lock_member *member)
@@ -58,10 +54,7 @@ static bool is_examined(const struct lock_member *member)
 	return flag_load(&member->state) & LOCK_EXAMINED;
 }
 
-/*
- * All stores below pair with load_header (win/lock_access.c), which reads the header, and any_other
- * (win/lock_words.c), which reads members.
- */
+/* All stores below pair with load_header (win/lock_access.c) and any_other (win/lock_words.c). */
 
 static void pass_on(struct lock_header *header)
 {
@@ -97,7 +90,7 @@ struct repair {
 	bool placed_twice; /* devices_place_twice */
 };
 
-/* Returns whether another member, served before this one, may still place `serving` once more. */
+/* Returns whether a member served before this one may place `serving` once more. */
 static bool comes_once_more(const struct repair *repair, const struct lock_member *member, uint64_t serving)
 {
 	for (uint32_t i = 0; repair->placed_twice && i < repair->neighbours; i++) {
@@ -143,10 +136,7 @@ static bool is_claimed(const struct repair *repair, uint64_t serving)
 	return false;
 }
 
-/*
- * Returns whether a dead rank at INTENT may have been the holder: serving has not advanced since
- * its first check.
- */
+/* Returns whether a dead rank at INTENT may have been the holder. */
 static bool is_orphans(const struct repair *repair, uint64_t serving)
 {
 	for (uint32_t i = 0; i < repair->neighbours; i++) {
@@ -181,9 +171,7 @@ static bool repair_intent(const struct repair *repair, struct lock_member *membe
 	return forget(member);
 }
 
-/*
- * Returns whether the peer can store no more: it does not map our memory, or its process has ended.
- */
+/* Returns whether the peer can store no more. */
 static bool has_stored_its_last(const struct peer *peer, const struct lock_member *member)
 {
 	pid_t mapper = (pid_t)(flag_load(&member->state) >> 32); /* pairs with lock_store_state (win/lock_access.h) */
@@ -232,8 +220,7 @@ static bool repair_peer(struct oriel_job *job, const struct peer *peer)
 }
 
 /*
- * Repairs the words of all dead peers. Returns whether some are left for later. The caller holds
- * job->lock.
+ * Repairs the words of all dead peers. Returns whether some are left. The caller holds job->lock.
  */
 static bool repair_all(struct oriel_job *job)
 {
@@ -272,9 +259,7 @@ static void repair_task(void *arg)
 		hand_task(job);
 }
 
-/*
- * Enters the peer, once; if memory is short its locks stay as they are. The caller holds job->lock.
- */
+/* Enters the peer, once, if memory suffices. The caller holds job->lock. */
 static void enter(struct lock_repairs *repairs, struct peer *peer)
 {
 	for (uint32_t i = 0; i < repairs->count; i++) {

@@ -12,7 +12,7 @@
 #include "job/job.h"
 #include "job/peer.h"
 
-#define TURNS 100 /* some microseconds: longer than changing a page takes */
+#define TURNS 100 /* longer than changing a page takes */
 
 int page_locks_open(struct oriel_job *job)
 {
@@ -25,7 +25,7 @@ int page_locks_open(struct oriel_job *job)
 	                  &page_locks->piece);
 }
 
-/* Returns our place at the peer, or NULL. */
+/* Returns this rank's place at the peer, or NULL. */
 static struct updates *own_updates(const struct peer *peer, struct page_lock_table *table)
 {
 	const struct page_locks *page_locks = &peer->job->page_locks;

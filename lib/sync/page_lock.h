@@ -4,38 +4,32 @@
  *
  * DESIGN NOTES
  *
- * Processors have no atomic operations on vectors or floating-point numbers: 4 KiB of bytes take 35
- * us with one instruction each, and .07 with plain code. So numbers (elements that have one store,
- * element.h, except aligned integers of 8 bytes) in memory that processors change are changed by
- * plain code under a lock, by all: the rank itself, its handler, and the ranks that map its memory.
- * A rank has PAGE_LOCKS such locks in its registered memory for all its windows, since these may
- * overlap. They are striped over its memory, page by page, by the address at the owner, which all
- * origins know well enough. An element belongs to the page of its first byte. Ranks that work on
- * different pages meet only by chance. Memory in windows of two ranks, as with a window made over
- * another's part of a shared one, has two locks: accumulates via both windows are not atomic with
- * each other. Vectors of 8-byte integers are changed in this way too: atomic_mode.h. Larger pages
- * would make origins that add to nearby places, as in a histogram, share a lock: with 16 KiB, two
- * of them had half the rate that they have with 4 KiB, for a gain of 3 % at 64 KiB.
+ * Processors have no atomic operations on vectors or floating-point numbers. So elements that have
+ * one store (element.h), except aligned integers of 8 bytes, are changed by plain code under a lock
+ * in memory that processors change: by the rank itself, its handler, and the ranks that map its
+ * memory. So are vectors of 8-byte integers (atomic_mode.h). A rank has PAGE_LOCKS such locks in
+ * its registered memory for all its windows, since these may overlap. They are striped over its
+ * memory, page by page, by the address of an element's first byte at the owner, so that ranks that
+ * work on different pages meet only by chance. Memory in windows of two ranks, as with a window
+ * made over another's part of a shared one, has two locks: accumulates via both windows are not
+ * atomic with each other.
  *
  * A lock is one word: 0, or its holder: the process number in the low half, and a time at which
  * that process lived, in seconds, in the high half. It is taken by a compare-and-swap and released
- * by a store, so one element costs no more than its own compare-and-swap would. It is held while
- * the elements of some pages are changed. The holder waits for nothing else, except to switch the
- * mode of 8-byte integers.
+ * by a store, so one element costs no more than its own compare-and-swap would. The holder waits
+ * for nothing else, except to switch the mode of 8-byte integers.
  *
- * Deaths (A21). No message announces them: a thread that finds the lock held for several turns
- * checks whether the holder's process has ended, and takes the lock over. The dead process stores
- * nothing any more. It has changed its elements up or down to some point, each by one store, which
- * is a valid outcome. Ranks that map memory share a pid namespace (base/process.h). The time in the
- * word tells the holder from a later process of the same number.
+ * Deaths (A21). A thread that finds the lock held for several turns checks whether the holder's
+ * process has ended, and takes the lock over. The dead process has changed its elements up or down
+ * to some point, each by one store, which is a valid outcome. Ranks that map memory share a pid
+ * namespace (base/process.h), and the time in the word tells the holder from a later process of the
+ * same number.
  *
- * A live holder finishes in microseconds, unless it is stopped (SIGSTOP, a debugger) in the middle.
- * Other ranks cannot complete plain code for it. So page_trylock does not wait: it returns false,
- * and the operation is issued again as if there were no room (ISSUE_LATER, AM_LATER), by waits that
- * have time limits and watch for deaths.
+ * A live holder finishes in microseconds, unless it is stopped (SIGSTOP, a debugger). So
+ * page_trylock does not wait: it returns false, and the operation is issued again as if there were
+ * no room (ISSUE_LATER, AM_LATER), by waits that have time limits and watch for deaths.
  *
- * Robust mutexes of the system cost two atomic instructions and a list for each element, and their
- * layout depends on each rank's C library.
+ * Robust mutexes cost more, and their layout depends on each rank's C library.
  */
 #ifndef ORIEL_PAGE_LOCK_H
 #define ORIEL_PAGE_LOCK_H
@@ -50,52 +44,46 @@
 #define PAGE_LOCKS 32
 #define LOCKED_PAGE_BYTES 4096u
 #define UPDATE_WINDOWS 55
-#define UPDATERS_MAX 128 /* ranks with a place in the `updates` of one owner */
+#define UPDATERS_MAX 128 /* ranks with `updates` at one owner */
 
 struct oriel_job;
 struct peer;
 
 struct page_lock {
-	_Alignas(64) uint64_t holder; /* its process, or 0; written by the rank that takes or holds it */
+	_Alignas(64) uint64_t holder;
 };
 
-/* The updates of one rank that are in progress (atomic_mode.h); written by that rank alone. */
+/* The updates of one rank that are in progress (atomic_mode.h), which it alone writes. */
 struct updates {
 	_Alignas(64) uint64_t process;
 	uint8_t window[UPDATE_WINDOWS]; /* by window slot; 1: in progress */
-	uint8_t handler;                /* the owner's, for active messages that it applies */
+	uint8_t handler;                /* the owner's, for active messages */
 };
 
 /* The locks of one rank, in its registered memory. */
 struct page_lock_table {
 	struct page_lock list[PAGE_LOCKS];
-	_Alignas(64) uint32_t modes[PAGE_LOCKS]; /* enum atomic_mode: atomic_mode.h */
-	struct updates updates[];                /* the owner's, then its neighbours', by their numbers */
+	_Alignas(64) uint32_t modes[PAGE_LOCKS]; /* enum atomic_mode */
+	struct updates updates[];                /* the owner's, then its neighbours' */
 };
 
-/* This rank's locks, and the word that it writes into locks that it holds. */
+/* This rank's locks. */
 struct page_locks {
 	struct piece piece; /* struct page_lock_table */
 	uint64_t process;
-	uint32_t updaters; /* places in `updates`, equal at every rank */
-	bool has_barrier;  /* the heavy barrier makes our updates in progress visible: atomic_mode.h */
-	uint32_t rests;    /* vectors left that skip a switch of the mode, since one has failed; relaxed */
-	uint32_t pins;     /* number of pins of our words; guarded by job->lock */
+	uint32_t updaters; /* places in `updates`, equal at all ranks */
+	bool has_barrier;  /* the heavy barrier makes its updates visible (atomic_mode.h) */
+	uint32_t rests;    /* vectors left that skip a switch of the mode; relaxed */
+	uint32_t pins;     /* pins of its words; guarded by job->lock */
 };
 
-/* Makes this rank's locks. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
+/* ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
 int page_locks_open(struct oriel_job *job);
 
-/*
- * Maps the peer's page locks, if possible, once memory of the peer (or our own) is mapped.
- * Otherwise only its handler ever changes its numbers.
- */
+/* Maps the peer's page locks, if possible, once memory of the peer or of this rank is mapped. */
 void page_locks_map(struct peer *peer);
 
-/*
- * Returns the lock index of an address at the owner, or of one that is equal modulo all locks'
- * pages.
- */
+/* Returns the lock index of an address at the owner. */
 static inline uint32_t page_lock_index(uint64_t there)
 {
 	return (uint32_t)(there / LOCKED_PAGE_BYTES % PAGE_LOCKS);
@@ -107,8 +95,7 @@ static inline struct page_lock *page_lock_of(struct page_lock_table *table, uint
 }
 
 /*
- * Returns the distance in pages, modulo PAGE_LOCKS, from an address here to that of the same byte
- * there.
+ * Returns the distance in pages, modulo PAGE_LOCKS, from an address here to that of the byte there.
  */
 static inline uint8_t page_shift(uint64_t here, uint64_t there)
 {
@@ -121,13 +108,9 @@ static inline size_t page_rest(uint64_t there)
 	return LOCKED_PAGE_BYTES - there % LOCKED_PAGE_BYTES;
 }
 
-/* Returns whether a lock's holder is a process that has ended. */
 bool page_holder_ended(uint64_t process);
 
-/*
- * Slow path, when another process holds the lock: tries some more turns, and takes it over from a
- * dead process.
- */
+/* The slow path: tries some more turns, and takes the lock over from a dead process. */
 bool page_trylock_held(struct page_lock *page_lock, uint64_t process);
 
 /*

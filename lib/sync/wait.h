@@ -7,22 +7,19 @@
  * A waiting thread passes wait_until two functions: `step` tests the condition, `watch` names the
  * ranks awaited. Between steps wait_pause spins, then yields at times, then naps. When
  * oversubscribed it yields almost at once and in every turn, since an awaited rank may need this
- * processor, and naps grow with the number of ranks: a thousand that each wake every 50 us would
- * leave no time for work. While connections are made it naps at once (service_queue_in_contact): if
- * all ranks connect to all others, yielding to each other took longer than the connections.
+ * processor, and naps grow with the number of ranks. While connections are made it naps at once
+ * (service_queue_in_contact).
  *
  * About once a millisecond comes a *look*: `watch` calls wait_watch for each rank awaited. That
  * finds the dead, sends pings (a thread that polls its own memory would never notice a lost host or
  * link), and collects ranks for the watchdog. Then idle work of other layers is done
- * (wait_add_idle). A look holds no lock except those that `watch` takes. The time limit ends with
- * a look, too, so that its error names the ranks awaited. From a millisecond on, each look also
- * publishes the wait on the job's board (see/board.h), and the end of the wait clears it.
- * Before the watchdog reports, and before the time limit, the looks ask an awaited rank why it does
- * not do what is awaited (question.h); the report names the answer.
+ * (wait_add_idle). A look holds no lock except those that `watch` takes. The time limit ends with a
+ * look, so that its error names the ranks awaited. From a millisecond on, looks also publish the
+ * wait on the job's board (see/board.h). Before the watchdog reports, and before the time limit,
+ * they ask an awaited rank why it does not do what is awaited (question.h).
  *
- * A wait that gives way also calls the program's function (oriel_options.idle): too late to delay
- * what is about to arrive, and often enough for a library beside ours whose transfers take many
- * steps.
+ * A wait that gives way also calls the program's function (oriel_options.idle), for another library
+ * whose transfers take many steps. That delays nothing that is about to arrive.
  */
 #ifndef ORIEL_WAIT_H
 #define ORIEL_WAIT_H
@@ -47,21 +44,21 @@ struct idle_work {
 	uint32_t count;
 };
 
-/* What threads that wait call of the program: oriel_options. */
+/* The program's functions that waiting threads call (oriel_options). */
 struct caller_turn {
 	void (*idle)(void *context); /* NULL: nothing */
 	void *context;
-	const char *(*call_name)(const char *call); /* NULL: calls have their own names */
+	const char *(*call_name)(const char *call); /* NULL: their own names */
 };
 
-/* What the awaited rank can be asked about (question.h). */
+/* What the awaited rank is asked about (question.h). */
 struct wait_about {
-	struct peer *peer;     /* NULL: the first of the ranks awaited */
-	uint64_t window_check; /* window_check of the window's id; 0: none */
+	struct peer *peer;     /* NULL: the first awaited rank */
+	uint64_t window_check; /* 0: none */
 	uint64_t count;        /* as in struct asked */
 };
 
-/* Why a wait lasts, as its watch has found; for the board, the watchdog and ORIEL_ERR_TIMEOUT. */
+/* Why a wait lasts, for the board, the watchdog and ORIEL_ERR_TIMEOUT. */
 struct wait_why {
 	enum board_cause cause;
 	struct wait_about about;
@@ -73,46 +70,43 @@ struct wait_why {
 struct wait {
 	struct oriel_job *job;
 	const char *call;
-	const char *window; /* its label, or NULL */
+	const char *window; /* label, or NULL */
 	int limit_ms;       /* 0: none; the job's, unless changed after wait_begin */
-	bool relaxed;       /* relax in every turn: polling must not disturb peers that write to the lines polled */
-	bool naps;          /* it has begun to nap */
+	bool relaxed;       /* relax in every turn: polling must not disturb peers' writes */
+	bool naps;
 	uint32_t turns;
 	uint64_t start_ns;
 	uint64_t deadline_ns; /* 0: none */
-	uint64_t look_ns;     /* next look */
-	uint64_t yield_ns;    /* when naps begin */
-	uint64_t nap_ns;      /* how long the next nap is */
+	uint64_t look_ns;
+	uint64_t yield_ns;    /* naps begin */
+	uint64_t nap_ns;      /* the next nap */
 	uint64_t served;      /* devices_served, when last read */
-	uint64_t awake_ns;    /* no naps before this, because of operations served */
-	uint64_t alone_ns;    /* until then they count for nothing: other programs want the processor */
+	uint64_t awake_ns;    /* no naps before; operations were served */
+	uint64_t alone_ns;    /* until then they do not count: other programs want the processor */
 	uint64_t warn_ns;     /* when the watchdog reports; 0: never (again) */
-	uint64_t deaths;      /* job->deaths at the last look */
-	uint64_t checked_ns;  /* when the last look with `check` was */
-	uint64_t failed_ns;   /* when wait_lingered was first called; 0: not yet */
-	struct peer *wanting; /* an awaited peer that a shortage keeps from being connected; found by the last look */
-	bool check;           /* this look checks that the ranks awaited still have what they are awaited for */
+	uint64_t deaths;      /* job->deaths.count at the last look */
+	uint64_t checked_ns;  /* last look with `check` */
+	uint64_t failed_ns;   /* first wait_lingered; 0: none */
+	struct peer *wanting; /* an awaited peer that a shortage keeps from being connected */
+	bool check;           /* checks that awaited ranks still have what they are awaited for */
 	bool warning;         /* the watchdog reports in this look */
-	bool expired;         /* this look is the last: the time limit has passed */
+	bool expired;         /* the time limit has passed: this look is the last */
 	bool shows;           /* this look publishes the wait */
-	bool leaves_traces;   /* wait_clear is to be called at the end */
+	bool leaves_traces;   /* the end calls wait_clear */
 	uint8_t slot;         /* of the board, + 1; 0: none */
-	struct asking asking; /* of an awaited rank */
-	struct wait_why why;  /* of the last look; before the first only its cause is set */
+	struct asking asking;
+	struct wait_why why; /* of the last look */
 	struct rank_list awaited;
 	struct asked asked; /* set unless asking.state is ASKING_NOT */
 };
 
-/* window is the label that names it in messages (win.h); NULL: the wait is for none. */
+/* `window` is a label for messages (win.h), or NULL. */
 void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const char *window);
 
 /* Returns 0: test the condition again; or WAIT_LOOK. */
 int wait_pause(struct wait *wait);
 
-/*
- * Returns whether the call may be repeated after this error of a wait: a timeout, or a shortage
- * (peer_shortage).
- */
+/* Returns whether the call may be repeated after this error. */
 static inline bool wait_can_repeat(int rc)
 {
 	return rc == ORIEL_ERR_TIMEOUT || rc == ORIEL_ERR_LIMIT || rc == ORIEL_ERR_MEMORY;
@@ -120,27 +114,25 @@ static inline bool wait_can_repeat(int rc)
 
 /* A condition; both functions get the argument of wait_until. */
 struct waiter {
-	/* 1: it is true; 0: not yet; or the error that ends the wait. */
+	/* Returns 1: it is true; 0: not yet; or the error that ends the wait. */
 	int (*step)(void *arg);
 	/*
-	 * During a look: calls wait_watch for every rank awaited. 0, or the error that ends the wait.
+	 * Calls wait_watch for every rank awaited, during a look. Returns 0, or the error that ends the
+	 * wait.
 	 */
 	int (*watch)(void *arg, struct wait *wait);
 };
 
-/* A watch for a condition that depends on no rank. */
+/* Watches nothing: the condition depends on no rank. */
 int wait_for_nobody(void *arg, struct wait *wait);
 
-/* Returns 0, the error of waiter, a shortage's, or ORIEL_ERR_TIMEOUT with the text set. */
+/* Returns 0, the error of waiter, a shortage's, or ORIEL_ERR_TIMEOUT with text. */
 int wait_look(struct wait *wait, const struct waiter *waiter, void *arg);
 
-/* Takes a wait that has ended from the board, and drops its question. */
+/* Takes the wait from the board, and drops its question. */
 void wait_clear(struct wait *wait);
 
-/*
- * Waits. Returns 0, the error of waiter, ORIEL_ERR_TIMEOUT, or a shortage's. Inline, so that no
- * step is called by pointer.
- */
+/* Waits. Returns what wait_look does. Inline, so that no step is called by pointer. */
 static inline int wait_until(struct wait *wait, const struct waiter *waiter, void *arg)
 {
 	int rc = waiter->step(arg);
@@ -157,34 +149,32 @@ static inline int wait_until(struct wait *wait, const struct waiter *waiter, voi
 	return rc < 0 ? rc : 0;
 }
 
-/* Registers work for every look of every wait of the job; at oriel_init only. */
+/* Registers work for every look of the job; at oriel_init only. */
 void wait_add_idle(struct oriel_job *job, void (*work)(struct oriel_job *job));
 
 /*
- * In a step that depends on `peer`: polls its completion queue too, for a device that needs this
+ * In a step that depends on `peer`, also polls its completion queue, for a device that needs this
  * process to place arriving data, as softverbs does for private memory. When oversubscribed, only
- * wait_watch polls: a polling rank advertises that it makes progress, and writers do without the
- * help of one that does not.
+ * wait_watch polls: writers rely on the progress of a rank that polls, and do without that of
+ * others.
  */
 void wait_serve(const struct oriel_job *job, struct peer *peer);
 
-/*
- * Restarts spinning and yielding: the condition was met, and the same wait continues for the next.
- */
+/* Restarts spinning and yielding: the wait continues for the next condition. */
 void wait_moved(struct wait *wait);
 
 /* During a look: registers a peer as awaited. Returns false if it is dead. */
 bool wait_watch(struct wait *wait, struct peer *peer);
 
-/* During a look: returns whether this look publishes or prints why the wait lasts. */
+/* During a look: returns whether it publishes or prints why the wait lasts. */
 static inline bool wait_says_why(const struct wait *wait)
 {
 	return wait->shows || wait->warning;
 }
 
 /*
- * During a look: notes why the wait lasts, and what the awaited rank can be asked about. The first
- * cause of a look counts.
+ * During a look: notes why the wait lasts, and what to ask the awaited rank about. The first cause
+ * counts.
  */
 static inline void wait_blocked_about(struct wait *wait, enum board_cause cause, struct wait_about about)
 {
@@ -194,7 +184,6 @@ static inline void wait_blocked_about(struct wait *wait, enum board_cause cause,
 	wait->why.about = about;
 }
 
-/* During a look: notes why the wait lasts, for a cause that concerns no window. */
 static inline void wait_blocked(struct wait *wait, enum board_cause cause)
 {
 	wait_blocked_about(wait, cause, (struct wait_about){ .peer = NULL });
@@ -202,7 +191,7 @@ static inline void wait_blocked(struct wait *wait, enum board_cause cause)
 
 /*
  * During a look, once the call has failed because of one peer: returns whether it has continued for
- * LINGER_MS for the other peers. Then the error is due (E6).
+ * LINGER_MS for the others. Then the error is due (E6).
  */
 bool wait_lingered(struct wait *wait);
 
