@@ -21,7 +21,6 @@ bool mapping_is_own(const struct mapping *mapping)
 	return mapping->rights[3] == 'p' && mapping->inode == 0;
 }
 
-/* Reads the next mapping of the file; false: there is none. */
 static bool next(FILE *maps, struct mapping *mapping)
 {
 	char line[MAPPING_LINE_BYTES];
@@ -33,10 +32,7 @@ static bool next(FILE *maps, struct mapping *mapping)
 	return false;
 }
 
-/*
- * Sets *around to the mappings that have the pages; false if they do not cover them. The file lists
- * mappings by address.
- */
+/* Sets *around to the mappings that have the pages; false if they do not cover them. */
 static bool cover(FILE *maps, const struct page_range *pages, struct page_range *around)
 {
 	uintptr_t covered = pages->first, end = pages->first + pages->size_bytes;

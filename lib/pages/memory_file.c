@@ -67,10 +67,7 @@ bool memory_files_are_filled(void)
 	return limits.strict;
 }
 
-/*
- * Seals the file against shrinking. This process can use it unsealed; peers that mind do not map
- * it.
- */
+/* Seals the file against shrinking, if possible. Peers that mind do not map an unsealed file. */
 static void seal(int fd)
 {
 	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL);
@@ -108,8 +105,8 @@ int map_memory_file(const char *name, size_t size_bytes, void **base, int *fd)
 }
 
 /*
- * Returns where touched bytes begin, at or after `from`. ENXIO: there are none. If the system
- * cannot say, all bytes may have been touched.
+ * Returns where touched bytes begin, at or after `from`, or size. If the system cannot say, all
+ * bytes may have been touched.
  */
 static off_t next_touched(int fd, off_t from, off_t size)
 {
@@ -127,9 +124,7 @@ static off_t touched_until(int fd, off_t from, off_t size)
 	return end > from && end < size ? end : size;
 }
 
-/*
- * Finds the next touched bytes of the file, from *at on, up to *end; false: none before size_bytes.
- */
+/* Finds the next touched bytes of the file, from *at to *end; false: there are none. */
 static bool find_touched(int fd, size_t size_bytes, size_t *at, size_t *end)
 {
 	const off_t size = (off_t)size_bytes, from = next_touched(fd, (off_t)*at, size);
@@ -157,7 +152,7 @@ void copy_memory_file(void *to, const void *base, size_t size_bytes, int fd)
 
 void empty_memory_file(int fd, size_t size_bytes)
 {
-	size_t bytes = round_up(size_bytes, (size_t)sysconf(_SC_PAGESIZE)); /* the kernel gives no part of a page back */
+	size_t bytes = round_up(size_bytes, (size_t)sysconf(_SC_PAGESIZE)); /* the kernel gives whole pages back */
 
 	fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
 }

@@ -11,8 +11,8 @@
 #include "base/util.h"
 #include "pages/shortage.h"
 
-#define PIECE_BYTES ((size_t)4 << 20)  /* allocated by one call; a signal undoes no more */
-#define SPARE_BYTES ((size_t)16 << 20) /* left for other uses, and other ranks' pieces */
+#define PIECE_BYTES ((size_t)4 << 20)  /* by one call; a signal undoes no more */
+#define SPARE_BYTES ((size_t)16 << 20) /* left for others */
 
 int memory_file_failed(const char *name, size_t size_bytes, const char *what, int error)
 {
@@ -44,9 +44,7 @@ static int look_for_room(const char *name, size_t size_bytes, size_t done)
 	return room.bytes >= wanted ? 0 : no_room(name, size_bytes, done, &room);
 }
 
-/*
- * Allocates the piece at `done`. EOPNOTSUPP: the system allocates memory files only at first touch.
- */
+/* Allocates the piece at `done`. EOPNOTSUPP: the system allocates at first touch only. */
 static int allocate_piece(const char *name, int fd, size_t size_bytes, size_t done)
 {
 	size_t piece = min_size(size_bytes - done, PIECE_BYTES);

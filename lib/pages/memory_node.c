@@ -11,7 +11,7 @@
 
 #include "base/util.h"
 
-#define NODES_MAX 1024 /* the most that a kernel is built for; a smaller mask is an error */
+#define NODES_MAX 1024 /* the kernel's maximum; a smaller mask is an error */
 #define WORD_BITS (8 * sizeof(unsigned long))
 
 struct policy {
@@ -21,7 +21,7 @@ struct policy {
 
 static struct {
 	pthread_once_t once;
-	bool several; /* this process may use several nodes */
+	bool several; /* for this process */
 } machine = { .once = PTHREAD_ONCE_INIT };
 
 static int count_nodes(const struct policy *policy)
@@ -45,7 +45,7 @@ static void count_allowed(void)
 	machine.several = read_policy(&allowed, MPOL_F_MEMS_ALLOWED) && count_nodes(&allowed) > 1;
 }
 
-/* Sets a policy that prefers the node of the thread's processor, while it has memory. */
+/* Prefers the node of the thread's processor. */
 static bool prefer_this_node(struct policy *policy)
 {
 	unsigned cpu, node;
@@ -57,10 +57,7 @@ static bool prefer_this_node(struct policy *policy)
 	return true;
 }
 
-/*
- * Reads the thread's own policy. One without nodes would place a page by the thread that touches
- * it.
- */
+/* Reads the thread's own policy. One without nodes would place a page by the touching thread. */
 static bool choose_policy(struct policy *policy)
 {
 	if (!read_policy(policy, 0))

@@ -9,12 +9,12 @@
 #define PATH_BYTES 1024
 #define LINE_BYTES 768
 
-/* The files with the limits of a group, for one version of control groups. */
+/* The files of a version of control groups. */
 struct group_kind {
 	const char *folder;     /* the root of all groups */
 	const char *controller; /* as /proc/self/cgroup names it */
 	const char *limit;
-	const char *private_name; /* in memory.stat: memory that cannot be dropped, as the next */
+	const char *private_name; /* in memory.stat: what cannot be dropped */
 	const char *shared_name;
 };
 
@@ -31,10 +31,7 @@ static FILE *open_file(const char *root, const char *folder, const char *group, 
 	return length < (int)sizeof(path) ? fopen(path, "r") : NULL;
 }
 
-/*
- * Returns the number behind a name at the beginning of a line ("MemAvailable:   12 kB", "anon 12"),
- * or 0.
- */
+/* Returns the number behind a name that begins a line ("MemAvailable: 12 kB", "anon 12"), or 0. */
 static uint64_t named_number(FILE *file, const char *name)
 {
 	size_t length = strlen(name);
@@ -73,7 +70,7 @@ static void look_at_machine(const char *root, enum memory_part part, struct memo
 		take_least(room, kib * 1024, total_kib * 1024, "the machine's memory and swap space");
 }
 
-/* Returns the number that the file begins with, or `otherwise`. Closes the file. */
+/* Returns the number that begins the file, or `otherwise`. Closes the file. */
 static uint64_t first_number(FILE *file, uint64_t otherwise)
 {
 	uint64_t number;
@@ -86,16 +83,13 @@ static uint64_t first_number(FILE *file, uint64_t otherwise)
 	return number;
 }
 
-/* Returns the group's limit, or UINT64_MAX if it has none ("max"). */
+/* Returns the group's limit, or UINT64_MAX ("max"). */
 static uint64_t group_limit(const char *root, const struct group_kind *kind, const char *group)
 {
 	return first_number(open_file(root, kind->folder, group, kind->limit), UINT64_MAX);
 }
 
-/*
- * Returns the bytes that the group holds and cannot drop; the kernel drops pages of files on
- * demand.
- */
+/* Returns the bytes that the group holds and cannot drop, unlike pages of files. */
 static uint64_t group_used(const char *root, const struct group_kind *kind, const char *group)
 {
 	FILE *file = open_file(root, kind->folder, group, "memory.stat");
@@ -121,9 +115,7 @@ static void look_at_group(const char *root, const struct group_kind *kind, const
 	take_least(room, used < limit ? limit - used : 0, limit, text);
 }
 
-/*
- * Looks at the group and those around it. In a container the path may begin above what is visible.
- */
+/* Looks at the group and those around it. A container's path may begin above what is visible. */
 static void look_up_from(const char *root, const struct group_kind *kind, char *group, enum memory_part part,
                          struct memory_room *room)
 {
@@ -133,9 +125,7 @@ static void look_up_from(const char *root, const struct group_kind *kind, char *
 	}
 }
 
-/*
- * Looks at a line of /proc/self/cgroup: "12:cpu,memory:/a/b", or "0::/a/b" of the second version.
- */
+/* Looks at a line of /proc/self/cgroup: "12:cpu,memory:/a/b", or "0::/a/b" of version 2. */
 static void look_at_line(const char *root, char *line, enum memory_part part, struct memory_room *room)
 {
 	char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;

@@ -8,8 +8,8 @@
 
 struct memo {
 	struct page_range pages;
-	uint32_t skips; /* moves to skip after the next stay that is too short */
-	uint32_t left;  /* skips that are due now */
+	uint32_t skips; /* after the next stay that is too short */
+	uint32_t left;  /* skips due now */
 };
 
 static struct memo memos[MOVE_MEMOS];

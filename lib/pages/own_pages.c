@@ -12,9 +12,9 @@
 
 #define FLAGS_LINE "VmFlags:"
 
-/* glibc's header in front of each piece of its memory. */
+/* glibc's header of a piece. */
 struct chunk {
-	size_t before_bytes; /* of a piece mapped by itself: from the start of the mapping */
+	size_t before_bytes; /* if mapped by itself: from the start of the mapping */
 	size_t size_and_flags;
 };
 
@@ -34,8 +34,8 @@ struct page_range pages_of(const void *base, size_t size_bytes)
 }
 
 /*
- * Reads the header that may lie before base; false if it is not mapped. The kernel reads, so there
- * is no fault.
+ * Reads the header that may lie before base; false if it is not mapped. The kernel reads, without a
+ * fault.
  */
 static bool read_header(uintptr_t base, struct chunk *chunk)
 {
@@ -45,10 +45,7 @@ static bool read_header(uintptr_t base, struct chunk *chunk)
 	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)sizeof(*chunk);
 }
 
-/*
- * Returns whether malloc has given out all bytes of the pages, except its own header, and the piece
- * ends within the mapping.
- */
+/* Returns whether malloc has given out all bytes of the pages, except its own header. */
 static bool fills_as_malloced(uintptr_t base, const struct page_range *pages, uintptr_t mapped_to)
 {
 	bool aligned = base == pages->first, mapped;
@@ -68,7 +65,7 @@ static bool fills_as_malloced(uintptr_t base, const struct page_range *pages, ui
 		return false;
 	end = base - sizeof(chunk) + bytes;
 	if (!mapped)
-		end += sizeof(size_t); /* the next piece's first word belongs to this one too */
+		end += sizeof(size_t); /* the next piece's first word belongs to this one */
 	return end > base && end >= pages->first + pages->size_bytes && end <= mapped_to;
 }
 
@@ -90,9 +87,7 @@ static const char *kind_hindrance(const struct mapping *mapping)
 	return strncmp(mapping->rights, "rw-", 3) ? "not to be written, or may be executed" : NULL;
 }
 
-/*
- * Returns why the flags rule the pages out, or NULL. Each flag is two letters, with blanks between.
- */
+/* Returns why flags rule the pages out, or NULL. A flag has two letters. */
 static const char *flags_hindrance(const char *flags)
 {
 	static const struct {
@@ -123,8 +118,8 @@ static const char *mapping_hindrance(const struct mapping *mapping, const char *
 }
 
 /*
- * Goes through the mappings, listed by address, up to the end of the pages; *mapped_to becomes the
- * end of the last. Returns NULL or a hindrance.
+ * Goes through the mappings of the pages; *mapped_to becomes the end of the last. Returns NULL or a
+ * hindrance.
  */
 static const char *look(FILE *maps, const struct page_range *pages, uintptr_t *mapped_to)
 {

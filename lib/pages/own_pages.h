@@ -5,15 +5,14 @@
  * DESIGN NOTES
  *
  * Pages can be exchanged in place if they are private and anonymous, and hold nothing but the
- * memory in question: other threads and forked children know nothing of the exchange. Pages that
- * the memory fills from first to last byte qualify. If it begins or ends within a page, the rest
- * may be malloc's: glibc maps large pieces by themselves, with a header of 16 bytes in front and
- * nothing behind; and for memory that begins with a page (posix_memalign) the header in front says
- * where the piece ends. If other data look like such a header, down to an end within the mapping,
- * neighbours are moved too.
+ * memory in question: other threads and forked children know nothing of the exchange. If the memory
+ * begins or ends within a page, the rest may be malloc's. glibc maps large pieces by themselves,
+ * with a header of 16 bytes in front and nothing behind; and for memory that begins with a page
+ * (posix_memalign) the header in front says where the piece ends. If other data look like such a
+ * header, neighbours are moved, too.
  *
- * /proc/self/smaps shows pages that are locked, watched, or kept from children (as libibverbs does
- * with what it has registered, after ibv_fork_init).
+ * /proc/self/smaps shows pages that are locked, watched, or kept from children, as libibverbs does
+ * with registered ones.
  */
 #ifndef ORIEL_OWN_PAGES_H
 #define ORIEL_OWN_PAGES_H
@@ -22,7 +21,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whole pages. */
 struct page_range {
 	uintptr_t first; /* address */
 	size_t size_bytes;
@@ -32,8 +30,7 @@ struct page_range {
 struct page_range pages_of(const void *base, size_t size_bytes);
 
 /*
- * Returns NULL, or why they cannot be exchanged, as the end of a sentence: "it is ...". size_bytes
- * is not 0.
+ * Returns NULL, or why the pages of size_bytes > 0 cannot be exchanged, as the end of "it is ...".
  */
 const char *own_pages_hindrance(const void *base, size_t size_bytes);
 
@@ -49,14 +46,11 @@ struct mapping {
 };
 
 /*
- * Reads a line; false if it describes no mapping. Such lines may begin with hexadecimal digits too.
+ * Reads a line of the files; false if it describes no mapping. Others may begin with digits, too.
  */
 bool mapping_parse(const char *line, struct mapping *mapping);
 
-/*
- * Returns whether the memory is the process's own and of no file: no other process can make it
- * shorter.
- */
+/* Returns whether the mapping is private and of no file: no other process can make it shorter. */
 bool mapping_is_own(const struct mapping *mapping);
 
 /*
@@ -65,9 +59,7 @@ bool mapping_is_own(const struct mapping *mapping);
  */
 bool mappings_around(const struct page_range *pages, struct page_range *around);
 
-/*
- * Calls `visit` for each of the process's own mappings, with the part of it that lies in the pages.
- */
+/* Calls `visit` for the part in the pages of each of the process's own mappings. */
 void mappings_visit(const struct page_range *pages, void (*visit)(void *arg, const struct page_range *part), void *arg);
 
 #endif

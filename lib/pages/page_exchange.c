@@ -14,9 +14,7 @@
 #include "base/util.h"
 #include "pages/memory_file.h"
 
-/*
- * Constants of linux/userfaultfd.h since 5.19, and of madvise since 5.14; older headers lack them.
- */
+/* Since 5.19, and madvise's since 5.14; older headers lack them. */
 #define POPULATE_WRITE 23
 #define POPULATE_PAGES 1024               /* examined by one call */
 #define FEATURES ((1u << 0) | (1u << 12)) /* write protection, and that of shared memory */
@@ -42,7 +40,7 @@ static size_t page_bytes(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Reads each page, so that it exists, if only as one of zeroes. */
+/* Reads each page, so that it exists. */
 static void touch(const struct page_range *pages)
 {
 	const volatile char *at = (const volatile char *)pages->first;
@@ -52,7 +50,7 @@ static void touch(const struct page_range *pages)
 		(void)at[i];
 }
 
-/* Protects the pages against writing. In a file, pages that do not exist are protected too. */
+/* Protects the pages against writing, in a file also those that do not exist. */
 static int protect(int fd, const struct page_range *pages, int file)
 {
 	struct uffdio_register watch = { .range = { pages->first, pages->size_bytes }, .mode = UFFDIO_REGISTER_MODE_WP };
@@ -65,7 +63,6 @@ static int protect(int fd, const struct page_range *pages, int file)
 	return ioctl(fd, UFFDIO_WRITEPROTECT, &stop) ? errno : 0;
 }
 
-/* Permits writing again to protected pages that are still there. */
 static void release(int fd, const struct page_range *pages)
 {
 	struct uffdio_writeprotect go = { .range = { pages->first, pages->size_bytes } };
@@ -74,8 +71,8 @@ static void release(int fd, const struct page_range *pages)
 }
 
 /*
- * Wakes all threads that wait. A close does it too, unless a child that is being made has the
- * descriptor as well.
+ * Wakes all threads that wait. A close does not if a child that is being made has the descriptor,
+ * too.
  */
 static void wake(int fd, const struct page_range *pages)
 {
@@ -89,7 +86,7 @@ static bool is_zero(const char *bytes, size_t count)
 	return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
 }
 
-/* Copies the pages that are not all zeroes; `to` is zeroed. */
+/* Copies the pages that are not all zeroes to zeroed memory. */
 static void copy_private(char *to, const struct page_range *pages)
 {
 	const char *from = (const char *)pages->first;
@@ -101,7 +98,7 @@ static void copy_private(char *to, const struct page_range *pages)
 	}
 }
 
-/* Exchanges the pages while they are protected: nothing here may write to them. Closes fd. */
+/* Exchanges the pages while nothing may write to them. Closes fd. */
 static int exchange(int fd, const struct page_range *pages, int file, void *fresh)
 {
 	void *at = (void *)pages->first;
@@ -123,8 +120,8 @@ static int exchange(int fd, const struct page_range *pages, int file, void *fres
 }
 
 /*
- * Makes fresh pages for the pages that are in memory now, while no thread has to wait. The copy
- * makes the others: later pages, and all pages before Linux 5.14.
+ * Makes fresh pages for the pages in memory, before any thread has to wait. The copy makes the
+ * others, and all before Linux 5.14.
  */
 static void populate(const struct page_range *pages, char *fresh)
 {

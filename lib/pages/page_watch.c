@@ -18,29 +18,29 @@
 #include "pages/own_pages.h"
 #include "pages/page_exchange.h"
 
-/* Constants of linux/userfaultfd.h since 4.11 and 5.18; older headers lack the last. */
+/* Since 4.11 and 5.18; older headers lack the last. */
 #define WATCHED_EVENTS (UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE | UFFD_FEATURE_EVENT_UNMAP)
 #define EXACT_ADDRESS (1u << 11)
 #define NEEDED (WATCHED_EVENTS | EXACT_ADDRESS)
 
-#define FIELDS_MAX 64 /* of mappings that have ever been watched; more are merged */
+#define FIELDS_MAX 64 /* of mappings ever watched; more are merged */
 #define EVENTS_MAX 16 /* read at once */
-#define MOVED_MAX 64  /* destinations of moved memory that are not yet examined */
-#define ASKS_MAX 1000 /* before too much is under way, with a yield between two */
+#define MOVED_MAX 64  /* destinations of moved memory to examine */
+#define ASKS_MAX 1000 /* with a yield between two */
 
 enum range_state { RANGE_FREE, RANGE_SAME, RANGE_HIT };
 
-/* Written by the user of the range; the reader changes the state too. */
+/* Written by the user of the range; the reader also changes the state. */
 struct range {
 	uint64_t first, end; /* counter_load */
 	uint32_t state;      /* state_load */
 };
 
 static struct range ranges[PAGE_WATCH_MAX];
-static uint64_t batch; /* odd while the reader examines events that it has read; counter_load */
+static uint64_t batch; /* odd while the reader examines events; counter_load */
 static uint64_t hits;  /* counter_load */
 
-/* Destinations of moved memory, which is watched there; written by the reader, counter_load. */
+/* Destinations of moved memory, which is watched there; written by the reader. */
 static uint64_t moved[MOVED_MAX], moved_count;
 static uint64_t moved_seen; /* of these, under the lock; counter_load */
 
@@ -50,7 +50,7 @@ static struct page_range fields[FIELDS_MAX];
 static uint32_t field_count;
 static uint32_t users;
 static pthread_t reader;
-static int events = -1; /* the userfaultfd; users of the watch and the reader may read it without the lock */
+static int events = -1; /* the userfaultfd; users and the reader read it without the lock */
 static int stop = -1;   /* an eventfd */
 
 /* The reader's thread. */
@@ -67,15 +67,14 @@ static void hit(uint64_t first, uint64_t end)
 		if (state_load(&range->state) != RANGE_SAME || counter_load(&range->first) >= end ||
 		    counter_load(&range->end) <= first)
 			continue;
-		if (state_change(&range->state, RANGE_SAME, RANGE_HIT)) /* page_watch_is_same sees it after the batch's end */
+		if (state_change(&range->state, RANGE_SAME, RANGE_HIT)) /* page_watch_is_same sees it behind the batch */
 			word_add(&hits, 1);                                 /* pairs with the load in page_watch_hits */
 	}
 }
 
 /*
- * Notes a destination. The memory may have grown there, which no event reports, and may be gone
- * again. So it stays watched until take_moved looks at the mappings: a part given up alone would
- * become a mapping of its own. If too many have been moved, it is given up at once.
+ * Notes a destination. The memory may have grown there without an event, so it stays watched until
+ * take_moved looks at the mappings. If too many have been moved, it is given up.
  */
 static void note_moved(uint64_t first, uint64_t size_bytes)
 {
@@ -114,8 +113,8 @@ static void read_events(void)
 }
 
 /*
- * Reads events until the end, and closes the descriptor: the end of a thread changes its stack,
- * which may have been watched, and then waits for no reader.
+ * Reads events, and closes the descriptor at the end: then the end of the thread, which changes its
+ * stack, waits for no reader.
  */
 static void *run_reader(void *arg)
 {
@@ -144,10 +143,7 @@ static bool touch(const struct page_range *a, const struct page_range *b)
 	return a->first <= b->first + b->size_bytes && b->first <= a->first + a->size_bytes;
 }
 
-/*
- * Notes a field. If there is no room, it joins the last one; what lies between is only looked at
- * once more.
- */
+/* Notes a field. If there is no room, it joins the last one. */
 static void note_field(const struct page_range *pages)
 {
 	for (uint32_t i = 0; i < field_count; i++) {
@@ -159,7 +155,6 @@ static void note_field(const struct page_range *pages)
 	fields[field_count++] = *pages;
 }
 
-/* Notes the fields of moved memory. */
 static void take_moved(void)
 {
 	for (; moved_seen != counter_load(&moved_count);
@@ -212,7 +207,7 @@ static void unwatch(void *arg, const struct page_range *pages)
 }
 
 /*
- * Ends the watch while the reader still reads: this thread too may unmap, and others move what is
+ * Ends the watch while the reader still reads: this thread may unmap, and others move what is
  * watched.
  */
 static void end(void)
@@ -248,7 +243,7 @@ void page_watch_close(void)
 
 /* Ranges. */
 
-/* Watches the whole mappings around the pages. The caller holds the lock. */
+/* Watches the whole mappings around the pages. */
 static bool watch_mappings(const struct page_range *pages)
 {
 	struct uffdio_register request = { .mode = UFFDIO_REGISTER_MODE_WP };
@@ -263,7 +258,6 @@ static bool watch_mappings(const struct page_range *pages)
 	return true;
 }
 
-/* Returns a free range. The caller holds the lock. */
 static int free_range(void)
 {
 	for (int i = 0; i < PAGE_WATCH_MAX; i++) {
@@ -273,7 +267,7 @@ static int free_range(void)
 	return PAGE_WATCH_NONE;
 }
 
-/* Publishes the range first: a change after the kernel has begun to report hits it. */
+/* Publishes the range first, so that all changes that the kernel reports hit it. */
 static int begin_locked(const struct page_range *pages)
 {
 	int found = free_range();
@@ -316,8 +310,8 @@ uint64_t page_watch_hits(void)
 }
 
 /*
- * Returns whether there is a change that the reader has not read, or whose caller has not yet seen
- * that it has.
+ * Returns whether there is a change that the reader has not read, or whose caller does not know
+ * that yet.
  */
 static bool change_under_way(void)
 {
@@ -326,7 +320,7 @@ static bool change_under_way(void)
 	return ioctl(events, UFFDIO_WRITEPROTECT, &nothing) == 0 || errno != EINVAL;
 }
 
-/* Returns whether the batch that was in hand at first has ended. */
+/* Returns whether the batch in hand has ended. */
 static bool batch_ended(void)
 {
 	uint64_t first = counter_load(&batch); /* pairs with the stores in read_events */
@@ -354,8 +348,8 @@ bool page_watch_settled(void)
 /* Other code that wants the pages. */
 
 /*
- * Keeps the lock for page_watch_resume. Leaves unwatched mappings alone: other code may watch them,
- * and the kernel lets anyone end that (before 6.16).
+ * Keeps the lock for page_watch_resume. Unwatched mappings stay alone: other code may watch them,
+ * and the kernel lets anyone end that before 6.16.
  */
 void page_watch_pause(const struct page_range *pages)
 {
@@ -387,10 +381,7 @@ static void in_parent(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/*
- * The child has no reader and watches nothing. It closes the descriptor, so that the parent's calls
- * do not wait for it.
- */
+/* The child watches nothing, and closes the descriptor: the parent's calls must not wait for it. */
 static void in_child(void)
 {
 	if (users > 0) {
@@ -406,8 +397,8 @@ static void in_child(void)
 }
 
 /*
- * Registered at load time: no fork can come before it. Registered before share_in_place.c, so that
- * a fork takes that file's lock first, as share_in_place does.
+ * Registered at load time, before any fork, and before share_in_place.c: a fork takes that file's
+ * lock first, as share_in_place does.
  */
 __attribute__((constructor(101))) static void register_handlers(void)
 {

@@ -29,7 +29,7 @@ struct shared_piece {
 	uint32_t holders;
 	uint64_t since_ns; /* when it was moved, which took cost_ns */
 	uint64_t cost_ns;
-	void *copy; /* for the child, during a fork; NULL: none */
+	void *copy; /* for the child, during a fork, or NULL */
 };
 
 /* Guards the rest, and the pages during a fork. */
@@ -47,7 +47,6 @@ static bool holds(const struct page_range *a, const struct page_range *b)
 	return a->first <= b->first && b->first + b->size_bytes <= a->first + a->size_bytes;
 }
 
-/* Returns the first piece that has some of the pages, or NULL. */
 static struct shared_piece *piece_of(const struct page_range *pages)
 {
 	for (uint64_t i = 0; i < count; i++) {
@@ -70,10 +69,7 @@ static const char *refused(char room[SHARE_WHY_BYTES], int error)
 	return not_moved(room, "userfaultfd(2): ", strerror(error));
 }
 
-/*
- * Half of the descriptors are left to the program and to connections; the device needs one for each
- * piece too.
- */
+/* Half of the descriptors are left to others; the device needs one for each piece, too. */
 static bool descriptors_are_short(int fd)
 {
 	struct rlimit limit;
@@ -106,8 +102,8 @@ static const char *move_to_file(struct shared_piece *piece, char room[SHARE_WHY_
 }
 
 /*
- * Moves the memory if its pages are its own. The registration cache (page_watch.h) gives them up,
- * and must not watch them again before they are moved.
+ * Moves the memory if its pages are its own. The registration cache (page_watch.h) gives them up
+ * until they are moved.
  */
 static const char *move_if_own(struct shared_piece *piece, const void *base, size_t size_bytes,
                                char room[SHARE_WHY_BYTES])
@@ -214,7 +210,7 @@ static void give_file(const struct shared_piece *piece)
 	close(piece->fd);
 }
 
-/* Puts memory without a file in place of the piece; false: not possible now. */
+/* Puts private memory in place of the piece; false: not possible now. */
 static bool exchange_for_memory(const struct shared_piece *piece)
 {
 	size_t bytes = piece->pages.size_bytes;
@@ -231,8 +227,8 @@ static bool exchange_for_memory(const struct shared_piece *piece)
 }
 
 /*
- * Enlarges the file, since realloc may enlarge the mapping. Not under a limit, beyond which the
- * system sends a signal.
+ * Enlarges the file, since realloc may enlarge the mapping; not under a limit, which the system
+ * enforces by a signal.
  */
 static void make_room(int fd)
 {
@@ -242,10 +238,7 @@ static void make_room(int fd)
 		return; /* it keeps its size */
 }
 
-/*
- * Maps the file privately: later writes are this process's own. If the mapping fails the memory
- * stays.
- */
+/* Maps the file privately. If that fails the memory stays. */
 static void map_privately(const struct shared_piece *piece)
 {
 	void *at = (void *)piece->pages.first;
@@ -344,7 +337,7 @@ static void in_child(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Registered at load time: no fork can come before it. */
+/* Registered at load time, before any fork. */
 __attribute__((constructor)) static void register_handlers(void)
 {
 	pthread_atfork(before, in_parent, in_child);

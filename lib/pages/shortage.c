@@ -33,7 +33,7 @@ static unsigned long long limit_of(unsigned resource)
 	return (unsigned long long)limit.rlim_cur;
 }
 
-/* Returns the size of the process's address space in bytes; 0: unknown. */
+/* Returns the bytes of the process's address space; 0: unknown. */
 static unsigned long long address_space(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
@@ -47,7 +47,6 @@ static unsigned long long address_space(void)
 	return pages * (unsigned long long)sysconf(_SC_PAGESIZE);
 }
 
-/* Writes how much is left of the machine's memory and of control groups. */
 static void room_text(int error, char *text, size_t text_bytes)
 {
 	struct memory_room room;
@@ -61,7 +60,7 @@ static void room_text(int error, char *text, size_t text_bytes)
 		         strerror(error), (unsigned long long)room.bytes, (unsigned long long)room.limit_bytes, room.limit);
 }
 
-/* A process that has a limit of its own meets that one before the machine is full. */
+/* A limit of the process is met before the machine is full. */
 static void memory_text(int error, bool pinned, char *text, size_t text_bytes)
 {
 	if (pinned && limit_of(RLIMIT_MEMLOCK) != NO_LIMIT)
@@ -100,7 +99,7 @@ void shortage_text(int error, bool pinned, char *text, size_t text_bytes)
 		memory_text(error, pinned, text, text_bytes);
 }
 
-/* Reads the number in a file of a control group; false: there is none ("max"). */
+/* Reads a number of a control group; false: there is none ("max"). */
 static bool group_number(const char *folder, const char *group, const char *name, unsigned long long *number)
 {
 	char path[PATH_BYTES];
@@ -116,8 +115,8 @@ static bool group_number(const char *folder, const char *group, const char *name
 }
 
 /*
- * Returns the limit of the group, or of one around it, that has as many processes and threads as it
- * may; or NO_LIMIT.
+ * Returns the limit of processes and threads that the group, or one around it, has met; or
+ * NO_LIMIT.
  */
 static unsigned long long group_met(const char *folder, char *group)
 {
@@ -132,7 +131,7 @@ static unsigned long long group_met(const char *folder, char *group)
 	return NO_LIMIT;
 }
 
-/* Looks at a line of /proc/self/cgroup: "12:pids:/a/b", or "0::/a/b" of the second version. */
+/* Looks at a line of /proc/self/cgroup: "12:pids:/a/b", or "0::/a/b" of version 2. */
 static unsigned long long line_met(char *line)
 {
 	char *controller = strchr(line, ':'), *group = controller ? strchr(controller + 1, ':') : NULL;

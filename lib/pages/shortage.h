@@ -2,8 +2,7 @@
 /*
  * shortage.h - errors of the system that say that this process has used up something
  *
- * They do not mean that a peer has died: something can be given back, or the limit raised, and the
- * same call made again.
+ * Once something is given back, the call can be repeated.
  */
 #ifndef ORIEL_SHORTAGE_H
 #define ORIEL_SHORTAGE_H
@@ -25,10 +24,7 @@ int shortage_code(int error);
  */
 void shortage_text(int error, bool pinned, char *text, size_t text_bytes);
 
-/*
- * Writes why a thread cannot be started: the number that pthread_create has returned, and the
- * limit.
- */
+/* Writes why pthread_create has returned an error, and the limit. */
 void thread_text(int error, char *text, size_t text_bytes);
 
 #endif

@@ -9,12 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define OWN_FAULTS_ONLY 1 /* in linux/userfaultfd.h since 5.11; older headers lack it */
+#define OWN_FAULTS_ONLY 1 /* since 5.11; older headers lack it */
 
-/*
- * Opens a userfaultfd for all faults, or for those of this process's own instructions; -1 with
- * errno.
- */
+/* Opens a userfaultfd for all faults that this process may catch; -1 with errno. */
 static int open_any(void)
 {
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
