@@ -33,7 +33,7 @@ struct copy_ring {
 	struct piece piece;
 	uint32_t head;            /* bytes ever taken */
 	uint32_t tail;            /* bytes ever freed */
-	uint32_t signalled;       /* head at the last signalled request */
+	uint32_t signalled;       /* head at the last request signalled for the ring */
 	struct ring_copy *copies; /* circular, `depth` elements; NULL before the first use */
 	uint32_t depth;
 	uint64_t copy_head;

@@ -52,7 +52,7 @@ static inline uint32_t devices_all(const struct devices *devices)
 	return (1u << devices->count) - 1;
 }
 
-/* Returns the devices that pin nothing, or all. */
+/* Returns the devices that pin nothing, or all if there are none. */
 uint32_t devices_without_pinning(const struct devices *devices);
 
 struct memory_access {

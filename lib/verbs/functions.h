@@ -71,7 +71,7 @@ struct verbs_functions {
 	softverbs_failed_step_fn *failed_step;
 };
 
-/* The linker decides from which library. */
+/* The functions by their names: the linker decides from which library. */
 /* clang-format off */
 #define VERBS_FUNCTIONS \
 	.alloc_pd = ibv_alloc_pd, \

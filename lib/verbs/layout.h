@@ -242,7 +242,7 @@ struct lock_header {
 static_assert(sizeof(struct lock_header) == 64, "a lock's header is a cache line");
 
 #define LOCK_FIRST_MEMBERS 8u
-#define LOCK_SEGMENTS_MAX 18u /* more members than peers */
+#define LOCK_SEGMENTS_MAX 18u /* enough for more members than peers */
 
 /* Further members, by neighbour index: as many as all before. */
 struct lock_segment {
@@ -330,7 +330,7 @@ struct ctrl_msg {
 	uint8_t id[16]; /* its collective */
 	uint32_t round;
 	int32_t code;    /* 0, or the ORIEL_ERR_* of a member */
-	int32_t culprit; /* world rank of the code */
+	int32_t culprit; /* world rank that the code is about */
 	uint32_t unused;
 	union {
 		struct {
@@ -376,7 +376,7 @@ struct am {
 	uint32_t window_slot;  /* at the target */
 	uint32_t count;        /* elements */
 	uint32_t data_bytes;   /* operands */
-	uint32_t data_at;      /* offset of operands and results in AM_DATA_BYTES, or AM_INLINE */
+	uint32_t data_at;      /* offset of operands and results in AM_DATA_BYTES; AM_INLINE: here */
 	uint8_t call;          /* enum am_call */
 	uint8_t type;          /* enum oriel_type */
 	uint8_t op;            /* enum oriel_op */
