@@ -79,7 +79,7 @@ static inline MPI_Aint window_unit(const struct window *window, int rank)
 }
 
 /*
- * Returns a displacement in bytes. Oriel refuses PTRDIFF_MAX and more, which negative and
+ * Returns a displacement in bytes. Oriel refuses more than PTRDIFF_MAX, which negative and
  * overflowing ones become.
  */
 static inline size_t window_bytes(MPI_Aint disp, MPI_Aint unit)
