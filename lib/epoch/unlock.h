@@ -13,7 +13,7 @@ struct link;
 	(LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_GOT | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED | LINK_LOCK | \
 	 LINK_LOCKING | LINK_EXCLUSIVE | LINK_NOCHECK)
 
-/* Closes the epoch of one link, or of all. */
+/* The epochs being closed: of one link, or of all. */
 struct unlocking {
 	struct oriel_win *win;
 	struct link *only; /* NULL: all that carry LINK_LOCK */

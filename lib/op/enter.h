@@ -11,7 +11,7 @@
 #include "op/issue.h"
 #include "win/win.h"
 
-#define WIN_LOOKS 100 /* polls before a wait is set up: about a small operation of a card */
+#define WIN_LOOKS 100 /* polls before a wait is set up, as many as a card's small operation takes */
 
 /* Returns how often to poll a word that a peer stores; 0 if the device must be polled, too. */
 static inline uint32_t win_looks(const struct oriel_win *win)

@@ -288,7 +288,7 @@ static __attribute__((noinline)) int flush(struct oriel_win *win, int rank, bool
 	return rc || !win_has_news(win) ? rc : win_tell_refused(win, call);
 }
 
-/* Something is in flight. Releases win->lock. */
+/* Flushes with something in flight. Releases win->lock. */
 static __attribute__((noinline)) int flush_entered(struct oriel_win *win, struct link *link, uint32_t next, int rank,
                                                    bool local)
 {

@@ -23,7 +23,7 @@ bool flush_others_soon(struct oriel_win *win, const struct link *but);
 
 /*
  * Posts and polls for one member as flush_others_soon does; `local`: until all is complete at the
- * origin. Something is in flight.
+ * origin. Something is in flight. The caller holds win->lock.
  */
 bool flush_link_soon(struct oriel_win *win, struct link *link, bool local);
 

@@ -34,8 +34,8 @@ static inline struct transfer transfer_of(const struct link *link, uint64_t addr
 int transfer_rdma(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t);
 
 /*
- * Puts or gets by ROUTE_SYNC: at once, or as transfer_rdma if the device cannot or it is not worth
- * it.
+ * Puts or gets by ROUTE_SYNC: at once, or by work requests if the device cannot or it is not worth
+ * it. The caller holds win->lock, and has checked all. ERRORS: as transfer_rdma.
  */
 int transfer_sync(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t);
 

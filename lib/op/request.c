@@ -9,7 +9,7 @@
  * The library keeps nothing of it, so the program may copy it, drop it, and wait for it twice.
  * Closing the epoch completes the request (R5); complete and fence do so at the origin only.
  *
- * The serial of the window's handle tells it from a later window in the same memory.
+ * `window_serial` tells the window from a later one in the same memory.
  */
 #include "base/err.h"
 #include "base/util.h"

@@ -41,7 +41,7 @@ static struct signal next_set(const struct oriel_win *win, struct link *link, ui
 	return (struct signal){ value, stamp, signal_check(value, stamp), 0 };
 }
 
-/* All stores pair with the flag_load in signal_reading at the target. */
+/* Changes the signal by stores, which pair with the flag_load in signal_reading at the target. */
 static void signal_store(const struct oriel_win *win, struct link *link, const struct op *op)
 {
 	struct signal *there = (struct signal *)(uintptr_t)link->ext->signals.addr + op->signal, set;

@@ -115,7 +115,9 @@ static void look_at_group(const char *root, const struct group_kind *kind, const
 	take_least(room, used < limit ? limit - used : 0, limit, text);
 }
 
-/* Looks at the group and those around it. A container's path may begin above what is visible. */
+/*
+ * Looks at the group and those around it. In a container the path may begin above what is visible.
+ */
 static void look_up_from(const char *root, const struct group_kind *kind, char *group, enum memory_part part,
                          struct memory_room *room)
 {

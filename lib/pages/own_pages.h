@@ -45,9 +45,7 @@ struct mapping {
 	char name[MAPPING_LINE_BYTES];
 };
 
-/*
- * Reads a line of the files; false if it describes no mapping. Others may begin with digits, too.
- */
+/* Reads a line of the files; false if it describes no mapping. */
 bool mapping_parse(const char *line, struct mapping *mapping);
 
 /* Returns whether the mapping is private and of no file: no other process can make it shorter. */

@@ -14,7 +14,7 @@
 #include "base/util.h"
 #include "pages/memory_file.h"
 
-/* Since 5.19, and madvise's since 5.14; older headers lack them. */
+/* Since Linux 5.19, and madvise's since 5.14; older headers lack them. */
 #define POPULATE_WRITE 23
 #define POPULATE_PAGES 1024               /* examined by one call */
 #define FEATURES ((1u << 0) | (1u << 12)) /* write protection, and that of shared memory */

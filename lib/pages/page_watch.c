@@ -18,7 +18,7 @@
 #include "pages/own_pages.h"
 #include "pages/page_exchange.h"
 
-/* Since 4.11 and 5.18; older headers lack the last. */
+/* Constants since Linux 4.11 and 5.18; older headers lack the last. */
 #define WATCHED_EVENTS (UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE | UFFD_FEATURE_EVENT_UNMAP)
 #define EXACT_ADDRESS (1u << 11)
 #define NEEDED (WATCHED_EVENTS | EXACT_ADDRESS)
@@ -30,7 +30,7 @@
 
 enum range_state { RANGE_FREE, RANGE_SAME, RANGE_HIT };
 
-/* Written by the user of the range; the reader also changes the state. */
+/* Written by the range's user; the reader also changes the state. */
 struct range {
 	uint64_t first, end; /* counter_load */
 	uint32_t state;      /* state_load */
@@ -113,8 +113,8 @@ static void read_events(void)
 }
 
 /*
- * Reads events, and closes the descriptor at the end: then the end of the thread, which changes its
- * stack, waits for no reader.
+ * Reads events, and closes the descriptor, so that the end of this thread, which changes its stack,
+ * waits for no reader.
  */
 static void *run_reader(void *arg)
 {
@@ -243,7 +243,7 @@ void page_watch_close(void)
 
 /* Ranges. */
 
-/* Watches the whole mappings around the pages. */
+/* Watches the whole mappings around the pages. The caller holds the lock. */
 static bool watch_mappings(const struct page_range *pages)
 {
 	struct uffdio_register request = { .mode = UFFDIO_REGISTER_MODE_WP };
@@ -258,6 +258,7 @@ static bool watch_mappings(const struct page_range *pages)
 	return true;
 }
 
+/* Returns a free range. The caller holds the lock. */
 static int free_range(void)
 {
 	for (int i = 0; i < PAGE_WATCH_MAX; i++) {
@@ -348,7 +349,7 @@ bool page_watch_settled(void)
 /* Other code that wants the pages. */
 
 /*
- * Keeps the lock for page_watch_resume. Unwatched mappings stay alone: other code may watch them,
+ * Keeps the lock for page_watch_resume. Leaves unwatched mappings alone: other code may watch them,
  * and the kernel lets anyone end that before 6.16.
  */
 void page_watch_pause(const struct page_range *pages)

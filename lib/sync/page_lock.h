@@ -77,7 +77,7 @@ struct page_locks {
 	uint32_t pins;     /* pins of its words; guarded by job->lock */
 };
 
-/* ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
+/* Makes this rank's locks. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
 int page_locks_open(struct oriel_job *job);
 
 /* Maps the peer's page locks, if possible, once memory of the peer or of this rank is mapped. */
