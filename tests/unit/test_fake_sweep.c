@@ -82,22 +82,25 @@ static int errors_without_fault(struct rank ranks[], int size, rank_function *fu
 	return errors_of(ranks, size);
 }
 
-/* UNIT_SWEEP_EVERY: of so many faults one is tried, where trying takes long. */
-static unsigned step_of_sweep(void)
+/*
+ * Returns the number in a variable, or 1. UNIT_SWEEP_EVERY: of so many faults one is tried, where
+ * trying takes long; UNIT_SWEEP_FIRST: that one first.
+ */
+static unsigned number_in(const char *variable)
 {
-	const char *every = getenv("UNIT_SWEEP_EVERY");
-	int step = every ? atoi(every) : 1;
+	const char *text = getenv(variable);
+	int number = text ? atoi(text) : 1;
 
-	return step > 0 ? (unsigned)step : 1;
+	return number > 0 ? (unsigned)number : 1;
 }
 
 static void sweep_ranks(int size, rank_function *function, enum sort sort, const char *what, unsigned at_least)
 {
 	struct rank ranks[RANKS_ON_NODES];
-	const unsigned step = step_of_sweep();
+	const unsigned step = number_in("UNIT_SWEEP_EVERY");
 	unsigned n, tried = 0, bad = 0, errors = 0;
 
-	for (n = 1; n < FAULTS_MAX; n += step, tried++) {
+	for (n = number_in("UNIT_SWEEP_FIRST"); n < FAULTS_MAX; n += step, tried++) {
 		set_fault(sort, n);
 		ranks_limit(RUN_SECONDS, "%s %u", what, n);
 		ranks_run(size, function, NULL, ranks);
