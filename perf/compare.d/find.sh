@@ -66,9 +66,12 @@ find_all() {
 	[ "$kind" = soft ] || [ -e "/sys/class/infiniband/$device/device" ] || pin=
 }
 
-# All names; with --quick one of them, another one for each line of the plan.
+# Prints all names; with --quick one of them, another one for each line of the plan, and none for every third line.
 in_turn() { # NAME...
-	[ -z "$quick" ] || [ $# -eq 0 ] || set -- "${@:$((line % $# + 1)):1}"
+	if [ -n "$quick" ] && [ $# -gt 0 ]; then
+		[ $((line % 3)) -ne 0 ] || return 0
+		set -- "${@:$((line % $# + 1)):1}"
+	fi
 	echo "$*"
 }
 
