@@ -5,13 +5,15 @@
 # an error that says what was the matter. And programs for any device, on one that is unkind and on one where calls fail.
 #
 # usage: tests/soft/adversary.sh [fail|cut|disorder|unreliable...], from the top of the tree, after `make tests`. One line per
-# sweep; status 1 if a run ended in another way.
+# sweep; status 1 if a run ended in another way. ADVERSARY_EVERY=2 fails every second call: the odd ones of rank 0, the even ones
+# of rank 1.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 bin=build/bin
 parts=${*:-fail cut disorder unreliable}
 calm=delay=0,late=0,reorder=0
 calls_max=2000
+every=${ADVERSARY_EVERY:-1}
 limit=$((20 * ${TESTS_SLOWNESS:-1})) # seconds, of one run
 failed=0
 out=$(mktemp -d) || exit 1
@@ -31,18 +33,18 @@ job() {
 
 # The n-th call of a rank fails, until there is no n-th.
 sweep_calls() { # rank
-	local n told=0
-	for ((n = 1; n < calls_max; n++)); do
+	local n tried=0 told=0
+	for ((n = 1 + $1 % every; n < calls_max; n += every)); do
 		job "$1" "1,$calm,fail=$n"
 		grep -q 'adversary lets call' "$out/log" || break
 		sed -n 's/.*adversary lets call [0-9]* fail: //p' "$out/log" >>"$out/calls"
 		[ $status -le 1 ] || bad "call $n of rank $1 ($(tail -n 1 "$out/calls")): status $status"
-		told=$((told + status))
+		tried=$((tried + 1)) told=$((told + status))
 	done
-	if [ $n -le 20 ] || [ $n -eq $calls_max ] || [ "$status" -ne 0 ]; then
+	if [ $n -le 20 ] || [ $n -ge $calls_max ] || [ "$status" -ne 0 ]; then
 		bad "rank $1: the sweep ended at call $n with status $status"
 	fi
-	echo "passed  $((n - 1)) calls of rank $1 failed, one at a time; $told times the job said so, otherwise it went on"
+	echo "passed  $tried calls of rank $1 failed, one at a time; $told times the job said so, otherwise it went on"
 }
 
 # The connection of a rank is cut at some moment of its first 20 ms. A network tells nobody: the ranks have to find out,
