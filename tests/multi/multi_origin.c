@@ -11,7 +11,7 @@
  * longer than its epoch, a registration or a mapping, moves a stale byte, and is caught: rank 1
  * compares all that has arrived, and rank 0 what it has got.
  *
- * MULTI_D2_ROUNDS is how many epochs there are (4000, and to cards 500).
+ * MULTI_D2_ROUNDS is how many epochs there are (1000, and to cards 500).
  */
 #include "multi.h"
 
@@ -222,7 +222,7 @@ static long rounds(void)
 {
 	const char *given = getenv("MULTI_D2_ROUNDS");
 
-	return given ? atol(given) : multi_over_card() ? 500 : 4000;
+	return given ? atol(given) : multi_over_card() ? 500 : 1000;
 }
 
 /* Gets back what rank 1 has received last, and replaces the origin's memory right after. */
