@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # watched.sh - softverbs under tools that watch threads: ThreadSanitizer, plain and with an adversary, and helgrind
 #
-# usage: tests/soft/watched.sh, from the top of the tree. One line per run; status 1 if one was complained of.
+# usage: tests/soft/watched.sh, from the top of the tree. One line per run; status 1 if one was complained of. WATCHED_TIMES=2
+# has twice as many rounds.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 failed=0
+times=${WATCHED_TIMES:-1}
 # The slowest takes twenty seconds on an idle machine.
-limit=$((120 * ${TESTS_SLOWNESS:-1}))
+limit=$((120 * times * ${TESTS_SLOWNESS:-1}))
 out=$(mktemp -d) || exit 1
 trap 'rm -rf "$out"' EXIT
 
@@ -35,18 +37,18 @@ if command -v valgrind >/dev/null; then
 	run "memcheck, registered files" build valgrind -q --error-exitcode=9 build/tests/soft/files
 fi
 if build build/tsan "-O1 -g -fsanitize=thread -Wno-tsan"; then
-	run "thread sanitizer" build/tsan build/tsan/tests/soft/threads 400
+	run "thread sanitizer" build/tsan build/tsan/tests/soft/threads $((200 * times))
 	for adversary in 1 2,disorder=50; do
 		SOFTVERBS_ADVERSARY=$adversary run "thread sanitizer, adversary $adversary" build/tsan \
-			build/tsan/tests/soft/threads 200
+			build/tsan/tests/soft/threads $((100 * times))
 	done
-	run "thread sanitizer, unreliable" build/tsan build/tsan/tests/soft/threads 200 uc
+	run "thread sanitizer, unreliable" build/tsan build/tsan/tests/soft/threads $((100 * times)) uc
 	SOFTVERBS_ADVERSARY=2,disorder=50 run "thread sanitizer, unreliable, adversary 2,disorder=50" build/tsan \
-		build/tsan/tests/soft/threads 100 uc
-	run "thread sanitizer, datagrams" build/tsan build/tsan/tests/soft/ud_threads 200
+		build/tsan/tests/soft/threads $((50 * times)) uc
+	run "thread sanitizer, datagrams" build/tsan build/tsan/tests/soft/ud_threads $((100 * times))
 	for adversary in 1 2,disorder=50,lose=30; do
 		SOFTVERBS_ADVERSARY=$adversary run "thread sanitizer, datagrams, adversary $adversary" build/tsan \
-			build/tsan/tests/soft/ud_threads 50
+			build/tsan/tests/soft/ud_threads $((25 * times))
 	done
 	run "thread sanitizer, connection manager" build/tsan build/tsan/tests/soft/conform_cm
 	run "thread sanitizer, connection manager, datagrams" build/tsan build/tsan/tests/soft/conform_cm_ud
@@ -57,10 +59,10 @@ if build build/tsan "-O1 -g -fsanitize=thread -Wno-tsan"; then
 fi
 if command -v valgrind >/dev/null && build build/helgrind "-O1 -g -include tests/soft/helgrind.h"; then
 	run "helgrind" build/helgrind valgrind --tool=helgrind -q --error-exitcode=9 --fair-sched=yes \
-		build/helgrind/tests/soft/threads 40
+		build/helgrind/tests/soft/threads $((20 * times))
 	run "helgrind, unreliable" build/helgrind valgrind --tool=helgrind -q --error-exitcode=9 --fair-sched=yes \
-		build/helgrind/tests/soft/threads 20 uc
+		build/helgrind/tests/soft/threads $((10 * times)) uc
 	run "helgrind, datagrams" build/helgrind valgrind --tool=helgrind -q --error-exitcode=9 --fair-sched=yes \
-		build/helgrind/tests/soft/ud_threads 20
+		build/helgrind/tests/soft/ud_threads $((10 * times))
 fi
 exit $failed
