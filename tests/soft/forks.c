@@ -2,6 +2,8 @@
 /*
  * A process that has the device open forks: the child starts from nothing and can open the device
  * itself, the parent goes on, and a child that lives on does not hide the parent's end.
+ *
+ * SOFT_CHILDREN is how many children a process that communicates has in turn (300).
  */
 #include <errno.h>
 #include <poll.h>
@@ -12,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +24,7 @@
 
 enum {
 	KEYS = 8,
-	CHILDREN = 1000,
+	CHILDREN = 300,
 	SAID = 100, /* bytes of a datagram */
 	NOTICE_MS = 20000,
 };
@@ -190,13 +193,15 @@ static void child_of_many(const struct traffic *traffic, int i)
 	_exit(!traffic->starts_anew());
 }
 
-static enum lab_verdict thousand_children_beside(struct traffic *traffic)
+static enum lab_verdict many_children_beside(struct traffic *traffic)
 {
+	const char *given = getenv("SOFT_CHILDREN");
+	const int children = given ? atoi(given) : CHILDREN;
 	void *failed_if_null = NULL;
 	pthread_t thread;
 
 	CHECK(pthread_create(&thread, NULL, go_on, traffic) == 0);
-	for (int i = 0; i < CHILDREN; i++) {
+	for (int i = 0; i < children; i++) {
 		pid_t child = fork();
 
 		if (child == 0)
@@ -226,13 +231,13 @@ static bool transfers_anew(void)
 	return transfer_works(&own);
 }
 
-static enum lab_verdict thousand_children_beside_traffic(void)
+static enum lab_verdict many_children_beside_traffic(void)
 {
 	struct lab lab;
 	struct traffic traffic = { lab_works, lab_is_destroyed, transfers_anew, &lab };
 
 	lab_setup(&lab, NULL);
-	return thousand_children_beside(&traffic);
+	return many_children_beside(&traffic);
 }
 
 /* ---- datagrams ---- */
@@ -309,13 +314,13 @@ static bool datagrams_anew(void)
 	return set_up(&own) == LAB_PASSED && datagram_works(&own) && destroys_datagrams(&own);
 }
 
-static enum lab_verdict thousand_children_beside_datagrams(void)
+static enum lab_verdict many_children_beside_datagrams(void)
 {
 	struct bench bench;
 	struct traffic traffic = { bench_works, bench_is_destroyed, datagrams_anew, &bench };
 
 	CHECK(set_up(&bench) == LAB_PASSED);
-	return thousand_children_beside(&traffic);
+	return many_children_beside(&traffic);
 }
 
 /* ---- keys, and the parent's end ---- */
@@ -416,9 +421,9 @@ int main(int argc, char **argv)
 		CASE(child_outlives_the_parent_and_starts_anew, "lib/soft/engine/fork.c"),
 		CASE(parents_objects_outlive_the_child, "lib/soft/engine/fork.c"),
 		CASE(childs_own_objects_outlive_the_inherited, "lib/soft/engine/fork.c"),
-		CASE(thousand_children_beside_traffic, "lib/soft/engine/fork.c"),
+		CASE(many_children_beside_traffic, "lib/soft/engine/fork.c"),
 		CASE(child_speaks_with_the_parent_by_datagrams, "lib/soft/post/datagram_route.c"),
-		CASE(thousand_children_beside_datagrams, "lib/soft/engine/fork.c"),
+		CASE(many_children_beside_datagrams, "lib/soft/engine/fork.c"),
 		CASE(child_draws_keys_of_its_own, "lib/soft/engine/fork.c"),
 		CASE(child_does_not_hide_the_parents_end, "lib/soft/engine/fork.c"),
 	};
