@@ -52,7 +52,7 @@ run_case() { # NAME TO PRINT, CASE [ARGUMENT]
 	esac
 }
 
-all_cases() { sed -n 's/^case_\([a-z0-9_]*\)().*/\1/p' "$0"; }
+all_cases() { sed -n 's/^case_\([A-Za-z0-9_]*\)().*/\1/p' "$0"; }
 
 end_cases() {
 	echo "$suite: $passed passed, $failed failed, $skipped skipped"
