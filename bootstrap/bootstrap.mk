@@ -4,7 +4,7 @@ boot_wire_src = $(wildcard bootstrap/wire/*.c)
 boot_pmix_src = $(if $(WITH_PMIX),$(wildcard bootstrap/client/pmix/*.c),bootstrap/client/no_pmix.c)
 boot_client_src = $(filter-out bootstrap/client/no_pmix.c,$(wildcard bootstrap/client/*.c)) $(boot_pmix_src)
 boot_src = bootstrap/boot.c bootstrap/boot_check.c bootstrap/variables.c $(boot_client_src) $(boot_wire_src)
-launcher_src = $(wildcard bootstrap/launcher/*.c) $(boot_wire_src) bootstrap/variables.c
+launcher_src = $(wildcard bootstrap/launcher/*.c) $(boot_wire_src) bootstrap/variables.c lib/base/process_limit.c
 
 $(B)/bin/oriel-run: $(call objects,$(launcher_src))
 	$(link) $^ -lev -lsodium

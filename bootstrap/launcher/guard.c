@@ -17,6 +17,7 @@
  */
 #include "launcher/guard.h"
 
+#include "base/process_limit.h"
 #include "launcher/say.h"
 
 #include <ctype.h>
@@ -94,7 +95,10 @@ static _Noreturn void be_guard(int pipe_fd, const volatile int *groups, int size
 
 static int fail(const char *what)
 {
-	say("cannot start the guard process: %s: %s", what, strerror(errno));
+	char text[PROCESS_LIMIT_TEXT_BYTES];
+
+	process_limit_text(errno, text, sizeof(text));
+	say("cannot start the guard process: %s: %s", what, text);
 	return -1;
 }
 

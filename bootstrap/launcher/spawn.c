@@ -15,6 +15,7 @@
  */
 #include "launcher/spawn.h"
 
+#include "base/process_limit.h"
 #include "boot.h"
 #include "launcher/say.h"
 #include "wire/environment.h"
@@ -208,8 +209,10 @@ static pid_t fork_rank(const struct spawn_plan *plan, int rank, const struct ran
 
 static int say_no_process(int rank, int error)
 {
-	say("cannot start rank %d: %s%s", rank, strerror(error),
-	    error == EAGAIN ? ". The limit of processes is reached (ulimit -u, or the cgroup's pids.max)" : "");
+	char text[PROCESS_LIMIT_TEXT_BYTES];
+
+	process_limit_text(error, text, sizeof(text));
+	say("cannot start rank %d: %s", rank, text);
 	return 1;
 }
 
