@@ -13,9 +13,9 @@
  *                    and on allocated windows          touch:FILE    create a file
  *   end              oriel_finalize                    await:FILE    wait until a file exists
  *   allocate:BYTES   make and free such a window       die:SIGNAL    raise
- *   kinds            rank 0 allocates a window, the    barrier       oriel_barrier, which must fail or not: it prints
- *                    others make a dynamic one         expect:CODE   the next step fails with this code, and prints why
- *   silent           daemon(3)                         pid:FILE      write the process's number into a file
+ *   silent           daemon(3)                         barrier       oriel_barrier, which must fail or not: it prints
+ *   pid:FILE         write the process's number        expect:CODE   the next step fails with this code, and prints why
+ *                    into a file
  */
 #include <fcntl.h>
 #include <grp.h>
@@ -221,16 +221,6 @@ static int allocate(size_t bytes)
 	return rc ? rc : oriel_win_free(&win);
 }
 
-static int make_kinds(void)
-{
-	void *base;
-	oriel_win *win;
-	int rc =
-		rank == 0 ? oriel_win_allocate(100, 1, NULL, world, &base, &win) : oriel_win_create_dynamic(NULL, world, &win);
-
-	return rc ? rc : oriel_win_free(&win);
-}
-
 static void await(const char *file)
 {
 	const struct timespec moment = { .tv_nsec = 5000000 };
@@ -286,8 +276,6 @@ static int step(const char *name, const char *value)
 		return end();
 	if (strcmp(name, "allocate") == 0)
 		return allocate((size_t)strtoull(value, NULL, 10));
-	if (strcmp(name, "kinds") == 0)
-		return make_kinds();
 	if (strcmp(name, "barrier") == 0)
 		return oriel_barrier(job);
 	return system_step(name, value);
