@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/copy_blocks.h"
 #include "base/err.h"
 #include "base/util.h"
 #include "job/job.h"
@@ -107,6 +108,15 @@ static void scatter(const struct am_scatter *scatter, const uint8_t *from)
 	}
 }
 
+static void take_blocks(const struct am_outstanding *place, const uint8_t *from)
+{
+	const uint32_t size_bytes = place->blocks.size_bytes;
+
+	copy_blocks((struct blocks){ place->result, place->blocks.distance },
+	            (struct blocks){ (uint8_t *)(uintptr_t)from, (ptrdiff_t)size_bytes }, size_bytes,
+	            place->result_bytes / size_bytes);
+}
+
 static void take_result(const struct am_sender *out, const struct am_outstanding *place, uint64_t number)
 {
 	const uint8_t *from = out->results.addr;
@@ -116,6 +126,8 @@ static void take_result(const struct am_sender *out, const struct am_outstanding
 	from += result_offset(number, place->at);
 	if (place->scatter)
 		scatter(place->scatter, from);
+	else if (place->blocks.size_bytes > 0)
+		take_blocks(place, from);
 	else if (place->copy)
 		place->copy(place->type, place->result, from, place->result_bytes);
 	else
@@ -183,6 +195,7 @@ static bool take_room(struct am_sender *out, const struct am_message *message, s
 		.type = message->am.type,
 		.result = message->result,
 		.scatter = message->scatter,
+		.blocks = message->blocks,
 		.result_bytes = message->result_bytes,
 		.at = AM_INLINE,
 		.data_end = out->data_head,

@@ -30,6 +30,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/order.h"
@@ -60,6 +61,12 @@ struct am_scatter {
 	} parts[];
 };
 
+/* Blocks of one size at one distance; 0 bytes: they are contiguous. */
+struct am_blocks {
+	ptrdiff_t distance;
+	uint32_t size_bytes;
+};
+
 /* Copies a result of which not all bytes are to be written. */
 typedef void am_copy(uint8_t type, void *to, const void *from, uint32_t size_bytes);
 
@@ -67,6 +74,7 @@ struct am_outstanding {
 	am_copy *copy;              /* NULL: memcpy */
 	void *result;               /* NULL: none */
 	struct am_scatter *scatter; /* instead of `result`; freed with the message */
+	struct am_blocks blocks;    /* in which it lies at `result` */
 	uint32_t result_bytes;      /* 0: no result */
 	uint32_t at;                /* as in struct am */
 	uint32_t data_end;          /* data_tail once it is free */
@@ -91,6 +99,7 @@ struct am_message {
 	const void *data; /* am.data_bytes of it, AM_LARGEST_BYTES at most */
 	void *result;
 	struct am_scatter *scatter; /* instead of `result`; from malloc, am_send's once it is sent */
+	struct am_blocks blocks;    /* in which the result is to lie */
 	uint32_t result_bytes;      /* AM_LARGEST_BYTES at most */
 	am_copy *copy;              /* NULL: memcpy */
 	bool behind_gets;           /* placed after earlier reads */

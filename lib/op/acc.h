@@ -2,8 +2,12 @@
 /*
  * acc.h - one accumulate operation
  *
- * Its elements are contiguous at the target, at the origin, and in the result. accumulate has no
- * result. fetch_and_op and compare_and_swap have one element, and copy their operands.
+ * One piece: `count` elements, contiguous at the target, at the origin, and in the result.
+ * accumulate has no result. fetch_and_op and compare_and_swap have one element, and copy their
+ * operands.
+ *
+ * Or a row: blocks of count elements each, at one distance from each other on each side. Only the
+ * target's handler applies rows, so the origin makes none for another route (op/row.h).
  */
 #ifndef ORIEL_ACC_H
 #define ORIEL_ACC_H
@@ -14,16 +18,26 @@
 
 #include "op/element.h"
 
+/* The distances from each block of a row to the next, in bytes; and the program's call. */
+struct acc_row {
+	ptrdiff_t target, origin, result;
+	const char *call;
+};
+
 struct acc {
-	uint8_t type;                                    /* enum oriel_type */
-	uint8_t op;                                      /* enum oriel_op; of compare_and_swap ORIEL_REPLACE */
-	bool copied;                                     /* the operands are in `operand` */
-	const void *origin;                              /* may be NULL for ORIEL_NO_OP */
-	const void *compare;                             /* of compare_and_swap; else NULL */
-	void *result;                                    /* NULL: none */
-	size_t count;                                    /* of elements, not 0 */
-	uint64_t remote_addr;                            /* of the first element; in mapped memory, its address here */
-	_Alignas(16) uint8_t operand[ELEMENT_BYTES_MAX]; /* one element, and at ACC_COMPARE that to compare with */
+	uint8_t type;         /* enum oriel_type */
+	uint8_t op;           /* enum oriel_op; of compare_and_swap ORIEL_REPLACE */
+	bool copied;          /* the operands are in `operand` */
+	uint32_t blocks;      /* of a row, which is `row`; 0: one piece */
+	const void *origin;   /* may be NULL for ORIEL_NO_OP */
+	const void *compare;  /* of compare_and_swap; else NULL */
+	void *result;         /* NULL: none */
+	size_t count;         /* of elements, not 0 */
+	uint64_t remote_addr; /* of the first element; in mapped memory, its address here */
+	union {
+		_Alignas(16) uint8_t operand[ELEMENT_BYTES_MAX]; /* one element, and at ACC_COMPARE that to compare with */
+		struct acc_row row;
+	};
 };
 
 #define ACC_COMPARE 16 /* comparable elements have at most 16 bytes */
@@ -34,9 +48,48 @@ static inline void acc_init(struct acc *acc, enum oriel_type type, enum oriel_op
 	acc->type = (uint8_t)type;
 	acc->op = (uint8_t)op;
 	acc->copied = false;
+	acc->blocks = 0;
 	acc->origin = acc->compare = NULL;
 	acc->result = NULL;
 	acc->count = count;
+}
+
+/* Bytes at the target, from the first to the last. */
+struct acc_span {
+	uint64_t from, bytes;
+};
+
+/* Returns the bytes from the first to the last that an operation names at the target. */
+static inline struct acc_span acc_span(const struct acc *acc)
+{
+	struct acc_span span = { acc->remote_addr, element_span(acc->type, acc->count) };
+
+	if (acc->blocks > 0) {
+		int64_t extent = acc->row.target * (int64_t)(acc->blocks - 1);
+
+		span.from += extent < 0 ? (uint64_t)extent : 0;
+		span.bytes += extent < 0 ? -(uint64_t)extent : (uint64_t)extent;
+	}
+	return span;
+}
+
+/* Returns the bytes of an operation's operands, or of its result. */
+static inline size_t acc_bytes(const struct acc *acc)
+{
+	return element_span(acc->type, acc->count) * (acc->blocks > 0 ? acc->blocks : 1);
+}
+
+/* Drops the first blocks from a row. */
+static inline void acc_advance_row(struct acc *acc, uint32_t blocks)
+{
+	acc->blocks -= blocks;
+	if (acc->blocks == 0)
+		acc->count = 0;
+	acc->remote_addr += (uint64_t)acc->row.target * blocks;
+	if (acc->origin)
+		acc->origin = (const uint8_t *)acc->origin + acc->row.origin * (ptrdiff_t)blocks;
+	if (acc->result)
+		acc->result = (uint8_t *)acc->result + acc->row.result * (ptrdiff_t)blocks;
 }
 
 static inline const void *acc_origin(const struct acc *acc)

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <pthread.h>
 
+#include "base/copy_blocks.h"
 #include "base/util.h"
 #include "job/job.h"
 #include "op/copy.h"
@@ -110,15 +111,36 @@ static bool apply_downwards(struct page_locks *ours, struct page_lock_table *pag
 	return true;
 }
 
-/* Returns the page locks of an operation, a bit each. */
-static uint32_t locks_of(const struct acc *acc, uint64_t from)
+/* Returns the locks of the pages of these bytes, a bit each. */
+static uint32_t locks_of_bytes(uint64_t from, uint64_t size_bytes)
 {
-	uint64_t to = from + element_span(acc->type, acc->count);
+	uint64_t to = from + size_bytes;
 	uint32_t locks = 0;
 
 	static_assert(PAGE_LOCKS == 32, "a bit for each");
 	for (; from < to; from += page_rest(from))
 		locks |= UINT32_C(1) << page_lock_index(from);
+	return locks;
+}
+
+/* Returns the locks of the pages of an operation that begins at `from`, a bit each. */
+static uint32_t locks_of(const struct acc *acc, uint64_t from)
+{
+	return locks_of_bytes(from, element_span(acc->type, acc->count));
+}
+
+/* Returns the locks of the pages of a row, and of those between if its blocks are close. */
+static uint32_t locks_of_row(const struct acc *acc, uint64_t from)
+{
+	const ptrdiff_t distance = acc->row.target, page = LOCKED_PAGE_BYTES;
+	uint64_t extent = (uint64_t)distance * (acc->blocks - 1);
+	uint32_t locks = 0;
+
+	if (distance >= -page && distance <= page)
+		return distance < 0 ? locks_of_bytes(from + extent, element_span(acc->type, acc->count) - extent)
+		                    : locks_of_bytes(from, element_span(acc->type, acc->count) + extent);
+	for (uint32_t i = 0; i < acc->blocks; i++)
+		locks |= locks_of(acc, from + (uint64_t)distance * i);
 	return locks;
 }
 
@@ -164,8 +186,65 @@ static void apply_rest(struct oriel_job *job, const struct acc *acc, void *targe
 	pthread_mutex_unlock(&job->elements_lock);
 }
 
+/* Rows. Their blocks are aligned alike, so they have one class. `to` is the first block's place. */
+
+/* Applies an operation to each block, by plain code if no processor changes such elements. */
+static void combine_blocks(struct oriel_job *job, const struct acc *acc, uint8_t *to, bool plain)
+{
+	struct acc block = *acc;
+
+	for (uint32_t i = 0; i < acc->blocks; i++) {
+		if (plain)
+			acc_apply(&block, to);
+		else
+			acc_apply_locked(&job->page_locks, job->page_locks.piece.addr, &block, to, (uintptr_t)to);
+		to += acc->row.target;
+		if (block.origin)
+			block.origin = (const uint8_t *)block.origin + acc->row.origin;
+		if (block.result)
+			block.result = (uint8_t *)block.result + acc->row.result;
+	}
+}
+
+static void apply_blocks(struct oriel_job *job, const struct acc *acc, uint8_t *to, enum acc_class class)
+{
+	const struct blocks there = { to, acc->row.target };
+	const size_t block_bytes = element_span(acc->type, acc->count);
+
+	if (acc->op == ORIEL_NO_OP && class != ACC_WORD)
+		copy_blocks((struct blocks){ acc->result, acc->row.result }, there, block_bytes, acc->blocks);
+	else if (acc->op == ORIEL_REPLACE && !acc->result && class != ACC_WORD)
+		copy_blocks(there, (struct blocks){ (uint8_t *)(uintptr_t)acc->origin, acc->row.origin }, block_bytes,
+		            acc->blocks);
+	else
+		combine_blocks(job, acc, to, class == ACC_REST);
+}
+
+/* Applies a row, as acc_apply_here does. */
+static bool apply_row(struct oriel_job *job, const struct acc *acc, void *target)
+{
+	struct page_lock_table *page_locks = job->page_locks.piece.addr;
+	const enum acc_class class = acc_class(acc->type, (uintptr_t)target);
+	uint32_t locks;
+
+	if (class == ACC_REST) {
+		pthread_mutex_lock(&job->elements_lock);
+		apply_blocks(job, acc, target, class);
+		pthread_mutex_unlock(&job->elements_lock);
+		return true;
+	}
+	locks = locks_of_row(acc, (uintptr_t)target);
+	if (!trylock_these(page_locks, job->page_locks.process, locks))
+		return false;
+	apply_blocks(job, acc, target, class);
+	unlock_these(page_locks, locks);
+	return true;
+}
+
 bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target)
 {
+	if (acc->blocks > 0)
+		return apply_row(job, acc, target);
 	if (acc_class(acc->type, (uintptr_t)target) != ACC_REST)
 		return apply_shared(job, acc, target);
 	apply_rest(job, acc, target);

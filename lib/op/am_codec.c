@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/copy_blocks.h"
+
 static_assert(2 * 8 <= AM_INLINE_BYTES && ELEMENT_BYTES_MAX <= AM_INLINE_BYTES, "one element fits the slot");
 
 static uint32_t span(const struct acc *acc, uint32_t count)
@@ -44,6 +46,30 @@ uint32_t am_encode(const struct acc *acc, struct am_message *message, uint8_t sw
 	return count;
 }
 
+uint32_t am_encode_row(const struct acc *acc, uint8_t *data, struct am_message *message)
+{
+	uint32_t block_bytes = span(acc, (uint32_t)acc->count), most = AM_LARGEST_BYTES / block_bytes;
+	uint32_t blocks = acc->blocks < most ? acc->blocks : most;
+
+	memset(message, 0, sizeof(*message));
+	message->am.call = AM_ACCUMULATE;
+	message->am.type = acc->type;
+	message->am.op = acc->op;
+	message->am.count = (uint32_t)acc->count;
+	message->am.blocks = blocks;
+	message->am.distance = acc->row.target;
+	message->data = data;
+	if (acc->op != ORIEL_NO_OP) {
+		message->am.data_bytes = blocks * block_bytes;
+		copy_blocks((struct blocks){ data, (ptrdiff_t)block_bytes },
+		            (struct blocks){ (uint8_t *)(uintptr_t)acc->origin, acc->row.origin }, block_bytes, blocks);
+	}
+	message->result = acc->result;
+	message->result_bytes = acc->result ? blocks * block_bytes : 0;
+	message->blocks = (struct am_blocks){ acc->row.result, block_bytes };
+	return blocks;
+}
+
 /*
  * Returns the operands; NULL if most_bytes of operands or results do not fit where the message
  * says.
@@ -79,7 +105,28 @@ static uint32_t operand_bytes(const struct am *am, const struct acc *acc)
 {
 	if (am->call == AM_SWAP)
 		return 2u * element_types[acc->type].size_bytes;
-	return am->op == ORIEL_NO_OP ? 0 : span(acc, am->count);
+	return am->op == ORIEL_NO_OP ? 0 : (uint32_t)acc_bytes(acc);
+}
+
+/*
+ * Fills in the row of a message that has blocks. Returns false if they are too many, are pairs with
+ * padding, are not aligned alike, or are spread over more bytes than there are addresses.
+ */
+static bool take_row(const struct am *am, struct acc *acc)
+{
+	const struct element_type *type = &element_types[am->type];
+	int64_t extent;
+
+	if (am->call != AM_ACCUMULATE || type->span_bytes != type->size_bytes || am->distance % type->size_bytes != 0 ||
+	    am->blocks > AM_LARGEST_BYTES / (am->count * type->size_bytes) ||
+	    __builtin_mul_overflow(am->distance, (int64_t)(am->blocks - 1), &extent))
+		return false;
+	if (extent < 0 && -(uint64_t)extent > am->disp_bytes)
+		return false;
+	acc->blocks = am->blocks;
+	acc->row.target = am->distance;
+	acc->row.origin = acc->row.result = (ptrdiff_t)am->count * type->size_bytes;
+	return true;
 }
 
 bool am_decode(const struct am *am, const uint8_t *data, void *result, struct acc *acc)
@@ -89,11 +136,13 @@ bool am_decode(const struct am *am, const uint8_t *data, void *result, struct ac
 	if (!is_legal(am))
 		return false;
 	*acc = (struct acc){ .type = am->type, .op = am->op, .count = am->count };
+	if (am->blocks > 0 && !take_row(am, acc))
+		return false;
 	bytes = operand_bytes(am, acc);
 	if (am->data_bytes != bytes)
 		return false;
-	if (am->wants_result && span(acc, am->count) > bytes)
-		bytes = span(acc, am->count);
+	if (am->wants_result && acc_bytes(acc) > bytes)
+		bytes = (uint32_t)acc_bytes(acc);
 	acc->origin = find_data(am, data, bytes);
 	if (!acc->origin)
 		return false;

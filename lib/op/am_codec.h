@@ -32,6 +32,12 @@ struct am_piece {
 uint32_t am_encode(const struct acc *acc, struct am_message *message, uint8_t swap_operands[2 * ELEMENT_BYTES_MAX]);
 
 /*
+ * Writes as many blocks of a row as one message takes into `data`, of AM_LARGEST_BYTES, and fills
+ * in the message without its window. Returns their number; a block fits a message.
+ */
+uint32_t am_encode_row(const struct acc *acc, uint8_t *data, struct am_message *message);
+
+/*
  * Fills in the operation of a message; `data` is the ring's, of AM_DATA_BYTES, and remote_addr
  * becomes the displacement. Returns false if the message makes no sense; *acc must not be used
  * then.

@@ -17,12 +17,15 @@ static struct oriel_win *find_window(const struct oriel_job *job, const struct a
 	return win && window_check(win->id) == am->window_check ? win : NULL;
 }
 
-/* Returns 0 if the operation lies in the window's memory, and may change it; else a verdict. */
-static int check_memory(const struct oriel_win *win, const struct acc *acc, uint64_t disp_bytes)
+/*
+ * Returns 0 if the operation, whose remote_addr is a displacement, lies in the window's memory, and
+ * may change it; else a verdict.
+ */
+static int check_memory(const struct oriel_win *win, const struct acc *acc)
 {
-	size_t bytes = element_span(acc->type, acc->count);
+	struct acc_span span = acc_span(acc);
 
-	if (win->memory.size_bytes < bytes || disp_bytes > win->memory.size_bytes - bytes)
+	if (win->memory.size_bytes < span.bytes || span.from > win->memory.size_bytes - span.bytes)
 		return -AM_OUTSIDE;
 	return win->memory.read_only && acc->op != ORIEL_NO_OP ? -AM_READ_ONLY : 0;
 }
@@ -31,7 +34,7 @@ static int check_memory(const struct oriel_win *win, const struct acc *acc, uint
 
 static int apply_to_memory(struct oriel_win *win, const struct acc *acc, uint64_t disp_bytes)
 {
-	int rc = check_memory(win, acc, disp_bytes);
+	int rc = check_memory(win, acc);
 
 	if (rc)
 		return rc;
@@ -41,9 +44,10 @@ static int apply_to_memory(struct oriel_win *win, const struct acc *acc, uint64_
 /* Applies the operation to a dynamic window; `addr` is the displacement. */
 static int apply_to_region(struct oriel_win *win, const struct acc *acc, uint64_t addr)
 {
+	struct acc_span span = acc_span(acc);
 	bool applied;
 
-	if (!regions_use(win, addr, element_span(acc->type, acc->count), acc->op != ORIEL_NO_OP))
+	if (!regions_use(win, span.from, span.bytes, acc->op != ORIEL_NO_OP))
 		return -AM_OUTSIDE;
 	applied = acc_apply_here(win->job, acc, (void *)(uintptr_t)addr);
 	regions_unuse(win);
@@ -78,7 +82,7 @@ static int apply_to_elements(struct oriel_job *job, const struct am *am, const u
 	if (!win)
 		return -AM_UNKNOWN;
 	rc = win->regions.table ? apply_to_region(win, &acc, am->disp_bytes) : apply_to_memory(win, &acc, am->disp_bytes);
-	return rc == 0 && acc.result ? (int)element_span(acc.type, acc.count) : rc;
+	return rc == 0 && acc.result ? (int)acc_bytes(&acc) : rc;
 }
 
 /* Checks the operations of a list, and turns displacements into addresses. */
@@ -87,7 +91,7 @@ static int place_list(const struct oriel_win *win, struct acc accs[], uint32_t c
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < count; i++) {
-		rc = check_memory(win, &accs[i], accs[i].remote_addr);
+		rc = check_memory(win, &accs[i]);
 		accs[i].remote_addr += (uintptr_t)win->memory.base;
 	}
 	return rc;

@@ -12,6 +12,8 @@
 
 static const char *call_of(const struct acc *acc)
 {
+	if (acc->blocks > 0)
+		return acc->row.call;
 	if (acc->compare)
 		return "oriel_compare_and_swap";
 	if (!acc->result)
@@ -19,18 +21,14 @@ static const char *call_of(const struct acc *acc)
 	return acc->copied ? "oriel_fetch_and_op" : "oriel_get_accumulate";
 }
 
-/* Bytes at the target. */
-struct span {
-	uint64_t base, bytes;
-};
-
 /* Returns what the target's refusal of the message names. */
-static struct am_subject subject_of(struct oriel_win *win, const struct link *link, const char *call, struct span span)
+static struct am_subject subject_of(struct oriel_win *win, const struct link *link, const char *call,
+                                    struct acc_span span)
 {
 	return (struct am_subject){ .deferred_errors = &win->deferred_errors,
 		                        .window = win->label,
 		                        .call = call,
-		                        .disp_bytes = span.base - link->base,
+		                        .disp_bytes = span.from - link->base,
 		                        .limit_bytes = link->size_bytes,
 		                        .rank = link->rank,
 		                        .size_bytes = (uint32_t)span.bytes };
@@ -76,10 +74,27 @@ static int send_some(struct oriel_win *win, struct link *link, struct acc *acc)
 
 	message.am.disp_bytes = acc->remote_addr - link->base;
 	message.subject =
-		subject_of(win, link, call_of(acc), (struct span){ acc->remote_addr, element_span(acc->type, count) });
+		subject_of(win, link, call_of(acc), (struct acc_span){ acc->remote_addr, element_span(acc->type, count) });
 	rc = send_message(win, link, &message);
 	if (rc == 1)
 		acc_advance(acc, count);
+	return rc;
+}
+
+/* Sends one more message of a row. */
+static int send_blocks(struct oriel_win *win, struct link *link, struct acc *acc)
+{
+	uint8_t data[AM_LARGEST_BYTES];
+	struct am_message message;
+	struct acc sent = *acc;
+	int rc;
+
+	sent.blocks = am_encode_row(acc, data, &message);
+	message.am.disp_bytes = acc->remote_addr - link->base;
+	message.subject = subject_of(win, link, call_of(acc), acc_span(&sent));
+	rc = send_message(win, link, &message);
+	if (rc == 1)
+		acc_advance_row(acc, sent.blocks);
 	return rc;
 }
 
@@ -96,12 +111,12 @@ int am_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 	int rc = 1;
 
 	while (rc == 1 && acc->count > 0)
-		rc = send_some(win, link, acc);
+		rc = acc->blocks > 0 ? send_blocks(win, link, acc) : send_some(win, link, acc);
 	return sent_all(win, link, rc);
 }
 
 /* Returns the bytes from the least address of a list to its end. */
-static struct span span_of(const struct acc accs[], uint32_t count)
+static struct acc_span span_of(const struct acc accs[], uint32_t count)
 {
 	uint64_t from = UINT64_MAX, to = 0;
 
@@ -111,7 +126,7 @@ static struct span span_of(const struct acc accs[], uint32_t count)
 		from = accs[i].remote_addr < from ? accs[i].remote_addr : from;
 		to = end > to ? end : to;
 	}
-	return (struct span){ from, to - from };
+	return (struct acc_span){ from, to - from };
 }
 
 /* Returns where the results of a list go; NULL: out of memory. */
@@ -123,8 +138,7 @@ static struct am_scatter *scatter_of(const struct acc accs[], uint32_t count)
 		return NULL;
 	scatter->count = count;
 	for (uint32_t i = 0; i < count; i++)
-		scatter->parts[i] =
-			(struct am_part){ accs[i].result, (uint32_t)element_span(accs[i].type, accs[i].count) };
+		scatter->parts[i] = (struct am_part){ accs[i].result, (uint32_t)element_span(accs[i].type, accs[i].count) };
 	return scatter;
 }
 
@@ -148,17 +162,17 @@ static int send_list(struct oriel_win *win, struct link *link, const struct acc 
 
 int am_issue_list(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count, const char *call)
 {
-	struct span span = span_of(accs, count);
+	struct acc_span span = span_of(accs, count);
 	uint8_t data[AM_LARGEST_BYTES];
 	struct am_message message;
 	uint32_t sent = 0, n;
 	int rc = 1;
 
 	while (rc == 1 && sent < count && span.bytes <= UINT32_MAX) {
-		n = am_encode_list(accs + sent, count - sent, span.base, data, &message);
+		n = am_encode_list(accs + sent, count - sent, span.from, data, &message);
 		if (n == 0)
 			break;
-		message.am.disp_bytes = span.base - link->base;
+		message.am.disp_bytes = span.from - link->base;
 		message.subject = subject_of(win, link, call, span_of(accs + sent, n));
 		rc = send_list(win, link, accs + sent, n, &message);
 		sent += rc == 1 ? n : 0;

@@ -128,15 +128,17 @@ static int issue_copy(struct oriel_win *win, struct link *link, const struct op 
  */
 static int issue_accumulate(struct oriel_win *win, struct link *link, struct acc *acc)
 {
-	size_t bytes = element_span(acc->type, acc->count);
+	struct acc_span span = acc_span(acc);
+	size_t bytes = span.bytes;
 	struct acc there = *acc;
 	const struct remote_region *region;
-	int rc = find_again(win, link, acc->remote_addr, bytes, acc->op == ORIEL_NO_OP ? OP_GET : OP_PUT);
+	int rc = find_again(win, link, span.from, bytes, acc->op == ORIEL_NO_OP ? OP_GET : OP_PUT);
 
 	if (rc)
 		return rc;
 	region = remote_region_at(link, acc->remote_addr);
-	if (region->here && (link->peer->direct.self || region->size_bytes - (acc->remote_addr - region->base) >= bytes)) {
+	if (region->here && acc->blocks == 0 &&
+	    (link->peer->direct.self || region->size_bytes - (acc->remote_addr - region->base) >= bytes)) {
 		link->base = (uintptr_t)region->here - region->base; /* from an address there to one here */
 		link->page_shift = page_shift((uintptr_t)region->here, region->base) & LINK_PAGE_SHIFT_MASK;
 		there.remote_addr += link->base;

@@ -349,7 +349,7 @@ static_assert(sizeof(struct ctrl_msg) == 64, "a control message is a cache line"
 #define GOODBYE 1u
 
 /* Counts changes of this layout. */
-#define LAYOUT_VERSION 5u
+#define LAYOUT_VERSION 6u
 
 /*
  * Active messages (am_recv.h). Each neighbour that has sent one writes a ring at the target:
@@ -363,7 +363,7 @@ static_assert(sizeof(struct ctrl_msg) == 64, "a control message is a cache line"
 #define AM_LARGEST_BYTES (AM_DATA_BYTES / 4) /* operands, or results, of a message */
 
 enum am_call {
-	AM_ACCUMULATE = 1, /* operands: `count` elements; none for ORIEL_NO_OP */
+	AM_ACCUMULATE = 1, /* operands: the elements of all blocks; none for ORIEL_NO_OP */
 	AM_SWAP,           /* one element, and one to compare with */
 	AM_ADD,            /* to the signal disp_bytes: one operand of 8 bytes */
 	AM_LIST,           /* as AM_ACCUMULATE, `count` pieces: a table of struct am_piece, then operands */
@@ -381,9 +381,10 @@ struct am {
 	uint8_t type;          /* enum oriel_type */
 	uint8_t op;            /* enum oriel_op */
 	uint8_t wants_result;
-	uint32_t unused[2];
+	uint32_t blocks;  /* of AM_ACCUMULATE: how many lie there, of `count` elements each; 0: one */
+	int64_t distance; /* from each block to the next, in bytes */
 	uint8_t data[AM_INLINE_BYTES];
-	uint64_t unused2;
+	uint64_t unused;
 	uint64_t stamp; /* number on its connection, from 1; written after the rest */
 };
 

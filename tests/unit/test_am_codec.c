@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_am_codec.c - lists of operations as active messages: lib/op/am_codec.c */
+/* test_am_codec.c - lists and rows of operations as active messages: lib/op/am_codec.c */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +147,86 @@ static void list__of_nonsense_is_refused(void)
 	CU_ASSERT_EQUAL(decode(message.am), 4);
 }
 
+/* A row of blocks of `elements` integers, at a distance of three elements more than they need. */
+static struct acc make_row(uint32_t blocks, size_t elements, enum oriel_op op)
+{
+	const ptrdiff_t distance = (ptrdiff_t)(elements + 3) * 4;
+	struct acc acc;
+
+	make(&acc, 1, elements, op);
+	acc.blocks = blocks;
+	acc.row = (struct acc_row){ .target = -distance, .origin = (ptrdiff_t)elements * 4, .result = distance };
+	return acc;
+}
+
+/* Returns how many blocks have arrived as they were. */
+static uint32_t check_row(uint32_t blocks, size_t elements, enum oriel_op op)
+{
+	struct acc acc = make_row(blocks, elements, op), got;
+	struct am_message message;
+	uint32_t sent = am_encode_row(&acc, data, &message);
+
+	complete(&message);
+	message.am.disp_bytes = AM_DATA_BYTES;
+	CU_ASSERT(message.am.data_bytes <= AM_LARGEST_BYTES && message.result_bytes == sent * elements * 4);
+	CU_ASSERT(message.blocks.distance == acc.row.result && message.blocks.size_bytes == elements * 4);
+	CU_ASSERT_FATAL(am_decode(&message.am, data, results, &got));
+	CU_ASSERT(got.type == acc.type && got.op == op && got.count == elements && got.blocks == sent);
+	CU_ASSERT(got.row.target == acc.row.target && got.row.result == (ptrdiff_t)elements * 4);
+	CU_ASSERT_EQUAL(acc_span(&got).from, AM_DATA_BYTES - (sent - 1) * (elements + 3) * 4);
+	CU_ASSERT_EQUAL(acc_span(&got).bytes, (sent - 1) * (elements + 3) * 4 + elements * 4);
+	CU_ASSERT(op == ORIEL_NO_OP || memcmp(got.origin, operands, sent * elements * 4) == 0);
+	return sent;
+}
+
+static void row__arrives_as_it_was(void)
+{
+	for (uint32_t blocks = 1; blocks <= 100; blocks++) {
+		CU_ASSERT_EQUAL(check_row(blocks, 1, ORIEL_SUM), blocks);
+		CU_ASSERT_EQUAL(check_row(blocks, 5, ORIEL_REPLACE), blocks);
+		CU_ASSERT_EQUAL(check_row(blocks, 3, ORIEL_NO_OP), blocks);
+	}
+	CU_ASSERT_EQUAL(check_row(AM_LARGEST_BYTES, 2, ORIEL_SUM), AM_LARGEST_BYTES / 8);
+	CU_ASSERT_EQUAL(check_row(AM_LARGEST_BYTES, 3, ORIEL_NO_OP), AM_LARGEST_BYTES / 12);
+}
+
+static bool row_decodes(struct am am)
+{
+	struct acc got;
+
+	return am_decode(&am, data, results, &got);
+}
+
+static void row__of_nonsense_is_refused(void)
+{
+	struct acc acc = make_row(4, 2, ORIEL_SUM);
+	struct am_message message;
+	struct am am;
+
+	am_encode_row(&acc, data, &message);
+	complete(&message);
+	CU_ASSERT(row_decodes(message.am));
+	am = message.am;
+	am.blocks = 5; /* of which the operands are missing */
+	CU_ASSERT(!row_decodes(am));
+	am.blocks = UINT32_MAX;
+	CU_ASSERT(!row_decodes(am));
+	am = message.am;
+	am.distance = 6; /* the blocks are not aligned alike */
+	CU_ASSERT(!row_decodes(am));
+	am.distance = INT64_MIN;
+	CU_ASSERT(!row_decodes(am));
+	am.distance = -(DISP / 3 + 4) / 4 * 4; /* before the window's memory */
+	CU_ASSERT(!row_decodes(am));
+	am = message.am;
+	am.type = ORIEL_DOUBLE_INT;
+	am.op = ORIEL_MINLOC;
+	CU_ASSERT(!row_decodes(am));
+	am = message.am;
+	am.call = AM_SWAP;
+	CU_ASSERT(!row_decodes(am));
+}
+
 void suite_am_codec(void)
 {
 	CU_pSuite s = CU_add_suite("am_codec", NULL, NULL);
@@ -154,4 +234,6 @@ void suite_am_codec(void)
 	CU_ADD_TEST(s, list__arrives_as_it_was);
 	CU_ADD_TEST(s, list__is_no_longer_than_a_message);
 	CU_ADD_TEST(s, list__of_nonsense_is_refused);
+	CU_ADD_TEST(s, row__arrives_as_it_was);
+	CU_ADD_TEST(s, row__of_nonsense_is_refused);
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* copy_blocks.h - copies blocks of one size that lie at one distance from each other */
+#ifndef ORIEL_COPY_BLOCKS_H
+#define ORIEL_COPY_BLOCKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Where the first block lies, and how far it is from each block to the next. */
+struct blocks {
+	uint8_t *at;
+	ptrdiff_t distance;
+};
+
+/* Copies the blocks one by one. A word is one store, as a device places it. */
+static inline __attribute__((always_inline)) void copy_each_block(struct blocks to, struct blocks from,
+                                                                  size_t size_bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		memcpy(to.at, from.at, size_bytes);
+		to.at += to.distance;
+		from.at += from.distance;
+	}
+}
+
+/* Copies `count` blocks. No byte of the source is one of the destination. */
+static inline void copy_blocks(struct blocks to, struct blocks from, size_t size_bytes, size_t count)
+{
+	switch (size_bytes) {
+	case 4:
+		copy_each_block(to, from, 4, count);
+		break;
+	case 8:
+		copy_each_block(to, from, 8, count);
+		break;
+	case 16:
+		copy_each_block(to, from, 16, count);
+		break;
+	default:
+		copy_each_block(to, from, size_bytes, count);
+	}
+}
+
+#endif
