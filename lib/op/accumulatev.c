@@ -8,6 +8,7 @@
 #include "op/acc_target.h"
 #include "op/list.h"
 #include "op/pieces.h"
+#include "op/row.h"
 #include "op/target.h"
 #include "win/link.h"
 #include "win/win.h"
@@ -168,6 +169,29 @@ static int issue_piece(struct oriel_win *win, struct link *link, struct acc_vect
 	return rc;
 }
 
+/*
+ * Issues the pieces as a row, if all of them are one and go to the target's handler. Returns 1:
+ * they have to be issued otherwise.
+ */
+static int vector_by_row(struct oriel_win *win, int rank, const struct acc_vector *v)
+{
+	const bool reads = v->op != ORIEL_NO_OP;
+	const struct row_lists lists = { reads ? v->origin.list : NULL, v->fetches ? v->result.list : NULL, v->target,
+		                             v->target_count, v->call };
+	struct link *link;
+	struct acc acc;
+	int rc;
+
+	if (v->target_count < 2 || !v->target || (reads && (v->origin.count != v->target_count || !v->origin.list)) ||
+	    (v->fetches && (v->result.count != v->target_count || !v->result.list)) ||
+	    !row_find(&lists, v->type, v->op, &acc))
+		return 1;
+	rc = op_begin(win, rank, false, &link, v->call);
+	if (rc)
+		return rc;
+	return row_place(win, link, &acc, v->target->disp) ? acc_issue_or_defer(win, link, &acc, v->call) : 1;
+}
+
 static int vector_locked(struct oriel_win *win, int rank, struct acc_vector *v, size_t bytes)
 {
 	struct stretches stretches;
@@ -283,8 +307,11 @@ static int apply_at_once(struct oriel_win *win, int rank, const struct acc_vecto
 static int finish(struct oriel_win *win, int rank, struct acc_vector *v, int done)
 {
 	size_t bytes = 0;
-	int rc = check_sums(v, &bytes);
+	int rc = done == 0 ? vector_by_row(win, rank, v) : 1;
 
+	if (rc <= 0)
+		return rc;
+	rc = check_sums(v, &bytes);
 	v->target += done;
 	v->target_count -= done;
 	v->origin.at = v->op == ORIEL_NO_OP ? 0 : done;

@@ -14,8 +14,6 @@
 #include "win/remote_regions.h"
 #include "win/win.h"
 
-#define LIST_PIECE_BYTES 512 /* a larger operation gains little */
-
 /* Returns whether operations may go out to the member now. */
 static bool may_go(struct oriel_win *win, struct link *link)
 {

@@ -13,7 +13,8 @@
  *   a system call       of softverbs reads many pieces of private memory (soft/extension.h). Puts
  *                       need none: work requests travel together in any case.
  *
- * An operation that is deferred, or has no room at the target, goes out by itself.
+ * An operation that is deferred, or has no room at the target, goes out by itself. Pieces of one
+ * size at one distance do not come here: they are one operation (row.h).
  */
 #ifndef ORIEL_LIST_H
 #define ORIEL_LIST_H
@@ -26,7 +27,8 @@
 struct oriel_win;
 struct link;
 
-#define LIST_MAX 64 /* operations of one list */
+#define LIST_MAX 64          /* operations of one list */
+#define LIST_PIECE_BYTES 512 /* a larger operation gains little from its neighbours in a message */
 
 /*
  * Issues or defers operations of one call that have been checked: puts or gets, none of them empty,

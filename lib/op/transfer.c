@@ -16,12 +16,14 @@
 
 #include "base/err.h"
 #include "base/util.h"
+#include "op/acc_target.h"
 #include "op/copy.h"
 #include "op/enter.h"
 #include "op/gate.h"
 #include "op/issue.h"
 #include "op/list.h"
 #include "op/pieces.h"
+#include "op/row.h"
 #include "op/target.h"
 #include "win/link.h"
 #include "win/win.h"
@@ -277,13 +279,58 @@ static bool copy_equal_pieces(struct oriel_win *win, int rank, const struct vect
 	return true;
 }
 
+/* Returns whether the pieces are a row, as an operation on bytes. */
+static bool vector_row(const struct vector *v, struct acc *acc)
+{
+	const bool put = v->kind == OP_PUT;
+	const struct row_lists lists = { put ? v->origin : NULL, put ? NULL : v->origin, v->target, v->target_count,
+		                             v->call };
+
+	return v->target_count > 1 && v->origin_count == v->target_count && v->origin && v->target &&
+	       row_find(&lists, ORIEL_UINT8, put ? ORIEL_REPLACE : ORIEL_NO_OP, acc);
+}
+
+/*
+ * Returns whether an active message is faster than a system call: the target polls, or a message to
+ * it is under way. A target that applies messages does not say that it polls.
+ */
+static bool takes_messages(struct link *link)
+{
+	struct direct_access *direct = &link->peer->direct;
+
+	return direct_has_lists(direct) && (link->marks & LINK_AM || direct_polls(direct));
+}
+
+/*
+ * Issues the pieces as a row, if they are one and a message is faster. Returns 1: they have to be
+ * issued otherwise.
+ */
+static int vector_by_row(struct oriel_win *win, int rank, const struct vector *v)
+{
+	struct link *link;
+	struct acc acc;
+	int rc;
+
+	if (!vector_row(v, &acc))
+		return 1;
+	rc = op_begin(win, rank, false, &link, v->call);
+	if (rc)
+		return rc;
+	if (!takes_messages(link) || !row_place(win, link, &acc, v->target->disp))
+		return 1;
+	return acc_issue_or_defer(win, link, &acc, v->call);
+}
+
 /* The general path. The caller holds win->lock. */
 static int vector_any(struct oriel_win *win, int rank, const struct vector *v)
 {
 	struct link *link;
 	size_t bytes = 0;
-	int rc = vector_sums(v, &bytes);
+	int rc = vector_by_row(win, rank, v);
 
+	if (rc <= 0)
+		return rc;
+	rc = vector_sums(v, &bytes);
 	if (rc == 0)
 		rc = op_begin(win, rank, bytes == 0, &link, v->call);
 	if (rc || bytes == 0)

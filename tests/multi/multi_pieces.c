@@ -336,8 +336,185 @@ static void one_word_by_all(struct multi *m)
 	CHECK_OK(m, oriel_win_free(&w.win));
 }
 
+/* Rows: blocks of one size at one distance. */
+
+#define ROW_MEMORY (2u << 20)
+
+struct row {
+	size_t block_bytes, count;
+	ptrdiff_t distance;
+	enum oriel_type type; /* whole elements of which a block holds */
+};
+
+static const struct row rows[] = {
+	{ 1, 700, 2, ORIEL_INT8 },          { 3, 500, 7, ORIEL_INT8 },        { 8, 64, 16, ORIEL_INT64 },
+	{ 8, 3000, 16, ORIEL_DOUBLE },      { 24, 300, 40, ORIEL_UINT64 },    { 24, 300, 36, ORIEL_DOUBLE },
+	{ 8, 2000, -24, ORIEL_DOUBLE },     { 64, 1, 128, ORIEL_FLOAT },      { 8, 2, 8192, ORIEL_DOUBLE },
+	{ 4, 40000, 8, ORIEL_INT32 },       { 8, 100000, 16, ORIEL_DOUBLE },  { 16, 200, 4104, ORIEL_INT16 },
+	{ 8, 200, 10, ORIEL_DOUBLE },       { 512, 100, -1000, ORIEL_FLOAT }, { 8, 30, 0, ORIEL_INT32 },
+	{ 16, 100, 48, ORIEL_INT128 },      { 16, 40, 32, ORIEL_DOUBLE_INT },
+};
+
+/* One row, on all sides; at the origin its blocks lie in another order, with other gaps. */
+struct row_call {
+	struct multi *m;
+	oriel_win *win;
+	size_t base; /* displacement of rank 0's memory */
+	struct row row;
+	struct oriel_origin_piece *origin, *result;
+	struct oriel_target_piece *target;
+	uint8_t *from, *found, *expected;
+};
+
+static size_t first_offset(const struct row *row)
+{
+	return row->distance < 0 ? (row->count - 1) * (size_t)-row->distance : 0;
+}
+
+static void fill_row(struct row_call *c, size_t offset)
+{
+	const struct row *row = &c->row;
+	const size_t step = row->block_bytes + 8;
+
+	for (size_t i = 0; i < row->count; i++) {
+		c->origin[i] = (struct oriel_origin_piece){ c->from + (row->count - 1 - i) * step, row->block_bytes };
+		c->result[i] = (struct oriel_origin_piece){ c->found + i * step, row->block_bytes };
+		c->target[i] =
+			(struct oriel_target_piece){ c->base + offset + (size_t)((ptrdiff_t)i * row->distance), row->block_bytes };
+	}
+	for (size_t i = 0; i < row->count * step; i++)
+		c->from[i] = (uint8_t)(i * 7 + i / 256 + row->count);
+	memset(c->found, 0x5a, row->count * step);
+}
+
+/* Applies the operation to what is expected; the results must be what was there before. */
+static void row_model(struct row_call *c, enum oriel_type type, enum oriel_op op, bool fetched)
+{
+	const struct row *row = &c->row;
+	const size_t elements = row->block_bytes / oriel_type_bytes(type);
+	uint8_t before[512];
+	size_t wrong = 0;
+
+	for (size_t i = 0; i < row->count; i++) {
+		memset(before, 0x5a, sizeof(before));
+		element_apply(type, op, c->expected + (c->target[i].disp - c->base), c->origin[i].addr, before, elements);
+		wrong += fetched && memcmp(before, c->result[i].addr, row->block_bytes) != 0;
+	}
+	CHECK(c->m, wrong == 0);
+}
+
+static void check_memory(struct row_call *c)
+{
+	uint8_t *seen = multi_alloc(ROW_MEMORY);
+
+	CHECK_OK(c->m, oriel_win_flush(c->win, 0));
+	CHECK_OK(c->m, oriel_get(c->win, seen, ROW_MEMORY, 0, c->base));
+	CHECK_OK(c->m, oriel_win_flush(c->win, 0));
+	CHECK(c->m, memcmp(seen, c->expected, ROW_MEMORY) == 0);
+	free(seen);
+}
+
+static void move_row(struct row_call *c)
+{
+	const int n = (int)c->row.count;
+	const enum oriel_op op = c->row.type == ORIEL_DOUBLE_INT ? ORIEL_MINLOC : ORIEL_SUM;
+
+	CHECK_OK(c->m, oriel_putv(c->win, c->origin, n, 0, c->target, n));
+	row_model(c, ORIEL_INT8, ORIEL_REPLACE, false);
+	check_memory(c);
+	CHECK_OK(c->m, oriel_getv(c->win, c->result, n, 0, c->target, n));
+	CHECK_OK(c->m, oriel_win_flush(c->win, 0));
+	row_model(c, ORIEL_INT8, ORIEL_NO_OP, true);
+	CHECK_OK(c->m, oriel_accumulatev(c->win, c->origin, n, c->row.type, op, 0, c->target, n));
+	row_model(c, c->row.type, op, false);
+	check_memory(c);
+	fill_row(c, first_offset(&c->row));
+	CHECK_OK(c->m,
+	         oriel_get_accumulatev(c->win, c->origin, n, c->result, n, c->row.type, ORIEL_REPLACE, 0, c->target, n));
+	CHECK_OK(c->m, oriel_win_flush(c->win, 0));
+	row_model(c, c->row.type, ORIEL_REPLACE, true);
+	fill_row(c, first_offset(&c->row));
+	CHECK_OK(c->m, oriel_get_accumulatev(c->win, NULL, 0, c->result, n, c->row.type, ORIEL_NO_OP, 0, c->target, n));
+	CHECK_OK(c->m, oriel_win_flush(c->win, 0));
+	row_model(c, c->row.type, ORIEL_NO_OP, true);
+	check_memory(c);
+}
+
+/* The last byte of one block lies beyond the memory. */
+static void refuse_row(struct row_call *c)
+{
+	const int n = (int)c->row.count;
+	size_t last = first_offset(&c->row) + (c->row.distance > 0 ? (c->row.count - 1) * (size_t)c->row.distance : 0);
+
+	fill_row(c, first_offset(&c->row) + ROW_MEMORY - last - c->row.block_bytes + 1);
+	CHECK_RC(c->m, ORIEL_ERR_RANGE, oriel_putv(c->win, c->origin, n, 0, c->target, n));
+	CHECK_RC(c->m, ORIEL_ERR_RANGE, oriel_getv(c->win, c->result, n, 0, c->target, n));
+	CHECK_RC(c->m, ORIEL_ERR_RANGE,
+	         oriel_accumulatev(c->win, c->origin, n, c->row.type, ORIEL_REPLACE, 0, c->target, n));
+	check_memory(c);
+}
+
+static void call_rows(struct row_call *c)
+{
+	const size_t most = ROW_MEMORY * 2;
+
+	c->from = multi_alloc(most);
+	c->found = multi_alloc(most);
+	c->expected = multi_alloc(ROW_MEMORY);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !multi_failed(c->m); i++) {
+		c->row = rows[i];
+		if (c->row.count > 1000 && multi_over_card())
+			c->row.count = 1000;
+		c->origin = multi_alloc(c->row.count * sizeof(*c->origin));
+		c->result = multi_alloc(c->row.count * sizeof(*c->result));
+		c->target = multi_alloc(c->row.count * sizeof(*c->target));
+		fill_row(c, first_offset(&c->row));
+		move_row(c);
+		if (c->row.type != ORIEL_DOUBLE_INT) /* whose last byte is padding */
+			refuse_row(c);
+		free(c->origin);
+		free(c->result);
+		free(c->target);
+	}
+	free(c->from);
+	free(c->found);
+	free(c->expected);
+}
+
+/* The last rank calls; rank 0, whose memory it is, waits in a barrier, and so polls. */
+static void rows_to_rank_0(struct multi *m)
+{
+	struct row_call call = { .m = m };
+	struct multi_window w;
+	oriel_win *dynamic;
+
+	if (oriel_type_bytes(ORIEL_LONG_DOUBLE) != 16)
+		return;
+	multi_window_open_as(m, &w, ROW_MEMORY, NULL, false);
+	CHECK_OK(m, oriel_win_create_dynamic(NULL, m->group, &dynamic));
+	CHECK_OK(m, oriel_win_attach(dynamic, w.base, ROW_MEMORY));
+	if (m->rank == 0)
+		multi_raise(m, ADDRESS, (uintptr_t)w.base);
+	multi_sync(m);
+	for (int i = 0; i < 2; i++) {
+		call.win = i ? dynamic : w.win;
+		call.base = i ? (size_t)multi_word(m, ADDRESS) : 0;
+		if (m->rank == 0)
+			memset(w.base, 0, ROW_MEMORY);
+		CHECK_OK(m, oriel_barrier(m->job));
+		CHECK_OK(m, oriel_win_lock_all(call.win, 0));
+		if (m->rank == m->size - 1)
+			call_rows(&call);
+		CHECK_OK(m, oriel_win_unlock_all(call.win));
+		CHECK_OK(m, oriel_barrier(m->job));
+	}
+	CHECK_OK(m, oriel_win_free(&dynamic));
+	multi_window_close(m, &w);
+}
+
 static const struct multi_case cases[] = {
 	{ "A7_D6_random_lists", 0, random_lists },
+	{ "A7_D6_rows", 0, rows_to_rank_0 },
 	{ "A14_pieces_of_a_page_that_is_held", 0, held_page },
 	{ "L3_words_of_pages_that_are_held", 0, words_of_held_pages },
 	{ "A9_lists_of_single_words", 0, one_word_by_all },

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* row.c - see row.h. */
+#include "op/row.h"
+
+#include <stdint.h>
+
+#include "op/acc_route.h"
+#include "op/list.h"
+#include "op/target.h"
+#include "win/link.h"
+#include "win/remote_regions.h"
+#include "win/win.h"
+
+/*
+ * Return whether a list, of this rank or of the target's pieces, is a row of blocks of that size.
+ * They set the distance between them.
+ */
+static bool is_row_here(const struct oriel_origin_piece list[], int count, size_t block_bytes, ptrdiff_t *distance)
+{
+	const uintptr_t step = (uintptr_t)list[1].addr - (uintptr_t)list[0].addr;
+	uintptr_t next = (uintptr_t)list[0].addr;
+
+	for (int i = 0; i < count; i++, next += step) {
+		if (next == 0 || (uintptr_t)list[i].addr != next || list[i].size_bytes != block_bytes)
+			return false;
+	}
+	*distance = (ptrdiff_t)step;
+	return true;
+}
+
+static bool is_row_there(const struct oriel_target_piece list[], int count, size_t block_bytes, ptrdiff_t *distance)
+{
+	const size_t step = list[1].disp - list[0].disp;
+	size_t next = list[0].disp;
+
+	for (int i = 0; i < count; i++, next += step) {
+		if (list[i].disp != next || list[i].size_bytes != block_bytes)
+			return false;
+	}
+	*distance = (ptrdiff_t)step;
+	return true;
+}
+
+bool row_find(const struct row_lists *lists, enum oriel_type type, enum oriel_op op, struct acc *acc)
+{
+	const size_t element_bytes = element_types[type].size_bytes, block_bytes = lists->target[0].size_bytes;
+
+	if (block_bytes == 0 || block_bytes > LIST_PIECE_BYTES || block_bytes % element_bytes != 0)
+		return false;
+	acc_init(acc, type, op, block_bytes / element_bytes);
+	acc->blocks = (uint32_t)lists->count;
+	acc->row = (struct acc_row){ .call = lists->call };
+	if (!is_row_there(lists->target, lists->count, block_bytes, &acc->row.target))
+		return false;
+	if (lists->origin) {
+		acc->origin = lists->origin[0].addr;
+		if (!is_row_here(lists->origin, lists->count, block_bytes, &acc->row.origin))
+			return false;
+	}
+	if (lists->result) {
+		acc->result = lists->result[0].addr;
+		if (!is_row_here(lists->result, lists->count, block_bytes, &acc->row.result))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Returns whether the pairs of the type have no padding, and all blocks are aligned as the first
+ * one is.
+ */
+static bool is_even(const struct acc *acc)
+{
+	const struct element_type *type = &element_types[acc->type];
+
+	return type->span_bytes == type->size_bytes && acc->row.target % type->size_bytes == 0;
+}
+
+/* Returns whether the bytes lie in one region of a dynamic window, which is not mapped here. */
+static bool is_in_region(struct oriel_win *win, struct link *link, struct acc_span span)
+{
+	const struct remote_region *region;
+
+	if (remote_regions_find(win, link, span.from, span.bytes) != 0)
+		return false;
+	region = remote_region_at(link, span.from);
+	return !region->here && region->size_bytes - (span.from - region->base) >= span.bytes;
+}
+
+bool row_place(struct oriel_win *win, struct link *link, struct acc *acc, size_t disp)
+{
+	ptrdiff_t step, extent;
+	struct acc_span span;
+	uint64_t offset;
+
+	if (link_mapped(link) || !in_range(link, disp, element_span(acc->type, acc->count), &offset) ||
+	    __builtin_mul_overflow(acc->row.target, (int64_t)link->disp_unit_bytes, &step) ||
+	    __builtin_mul_overflow(step, (int64_t)(acc->blocks - 1), &extent))
+		return false;
+	acc->remote_addr = link->base + offset;
+	acc->row.target = step;
+	if (extent < 0 && -(uint64_t)extent > offset)
+		return false;
+	span = acc_span(acc);
+	if (span.bytes > UINT32_MAX || span.bytes > link->size_bytes ||
+	    span.from - link->base > link->size_bytes - span.bytes)
+		return false;
+	if (!is_even(acc) || acc_route(link, acc->type, acc->remote_addr, acc->count) != ACC_ROUTE_AM)
+		return false;
+	if (link_remote_regions(link) && !is_in_region(win, link, span))
+		return false;
+	return acc->op == ORIEL_NO_OP || !link->read_only;
+}
