@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-#define PIECES_MAX 256
+#define PIECES_MAX 256    /* of a call of Oriel */
+#define PIECES_ALIKE 1024 /* of a put or get, if they are one row: words fill an active message then */
 
 struct walk {
 	uint8_t *addr;
@@ -19,8 +20,8 @@ struct pieces {
 	size_t target_offset;
 	struct walk origin, result, target;
 	int count;
-	struct oriel_origin_piece origins[PIECES_MAX], results[PIECES_MAX];
-	struct oriel_target_piece targets[PIECES_MAX];
+	struct oriel_origin_piece origins[PIECES_ALIKE], results[PIECES_MAX];
+	struct oriel_target_piece targets[PIECES_ALIKE];
 };
 
 /* From one piece to the next, on each side. */
@@ -123,9 +124,10 @@ static void take_targets(struct pieces *pieces, size_t bytes, size_t count, ptrd
 static size_t add(struct pieces *pieces, size_t left_bytes)
 {
 	size_t bytes = common(pieces, left_bytes), at = (size_t)pieces->count, count;
+	size_t most = at == 0 && !is_accumulate(pieces->operation) ? PIECES_ALIKE : PIECES_MAX;
 	struct steps steps;
 
-	count = common_row(pieces, bytes, PIECES_MAX - at, &steps);
+	count = common_row(pieces, bytes, most - at, &steps);
 	if (count > 1)
 		count = least(count, left_bytes / bytes);
 	if (pieces->has_origin)
