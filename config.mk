@@ -27,6 +27,8 @@ LDFLAGS =
 WARNINGS = -Wall -Wextra -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wconversion
 # The client for launchers with PMIx (mpirun, srun --mpi=pmix) needs its headers, and libpmix when such a job is started. Empty: without.
 WITH_PMIX := $(shell pkg-config --exists pmix 2>/dev/null && echo yes)
+# Lines of source in what the watchdog and oriel-top print need the headers of libdw, and libdw when they print. Empty: without.
+WITH_DW := $(shell pkg-config --exists libdw 2>/dev/null && echo yes)
 FUZZ_CC = clang
 FUZZ_SECONDS = 60
 # Which tests `make test` runs: quick, in ten minutes; all; or systems, which want other distributions (tests/plan).

@@ -15,7 +15,7 @@ $(B)/bin/oriel-info: $(call objects,$(wildcard bootstrap/info*.c)) $(lib_all)
 # What is built and what not, for oriel-info and for the end of `make all`.
 built = $(B)/obj/bootstrap/built.h
 $(built): always
-	@VERSION=$(VERSION) sh bootstrap/built.sh $(@D) "$(WITH_PMIX)" "$(perf_rivals)"
+	@VERSION=$(VERSION) sh bootstrap/built.sh $(@D) "$(WITH_PMIX)" "$(WITH_DW)" "$(perf_rivals)"
 $(B)/obj/bootstrap/info_facts.o: ALL_CFLAGS += -I$(B)/obj/bootstrap
 $(B)/obj/bootstrap/info_facts.o: $(built)
 

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# built.sh FOLDER PMIX MPIS - write what is built, with versions, and what not, with the package that is missing, to built.txt and
+# built.sh FOLDER PMIX DW MPIS - write what is built, with versions, and what not, with the package that is missing, to built.txt and
 # built.h in FOLDER
 #
-# PMIX is "yes" or nothing, MPIS the MPIs whose compilers are here. A line of built.txt is NAME|VERSION|, or
+# PMIX and DW are "yes" or nothing, MPIS the MPIs whose compilers are here. A line of built.txt is NAME|VERSION|, or
 # NAME||MISSING. built.h has the same for oriel-info. Files that would not change are not touched.
 set -eu
-folder=$1 pmix=$2 mpis=$3
+folder=$1 pmix=$2 dw=$3 mpis=$4
 
 line() { printf '%s|%s|%s\n' "$@"; }
 
@@ -25,6 +25,14 @@ tell_pmix() {
 	fi
 }
 
+tell_dw() {
+	if [ "$dw" ]; then
+		line "lines of source (watchdog, oriel-top)" "$(pkg-config --modversion libdw 2>/dev/null || echo yes)" ""
+	else
+		line "lines of source (watchdog, oriel-top)" "" "pkg-config finds no libdw: libdw-dev"
+	fi
+}
+
 tell_mpi() { # NAME OF-COMPILER PACKAGE MACRO...
 	name=$1 mpi=$2 package=$3
 	shift 3
@@ -38,6 +46,7 @@ mkdir -p "$folder"
 {
 	line "liboriel, softverbs, oriel-run, oriel-info, oriel-soft" "${VERSION:-yes}" ""
 	tell_pmix
+	tell_dw
 	tell_mpi "Open MPI" openmpi libopenmpi-dev OMPI_MAJOR_VERSION OMPI_MINOR_VERSION OMPI_RELEASE_VERSION
 	tell_mpi MPICH mpich libmpich-dev MPICH_VERSION
 } >"$folder/built.new"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The library, with the bootstrap's clients in it.
 lib_folders = base pages see verbs job mem am sync conn win op epoch
-lib_src = $(wildcard $(lib_folders:%=lib/%/*.c)) $(boot_src)
+lib_src = $(filter-out lib/see/$(if $(WITH_DW),no_)source.c,$(wildcard $(lib_folders:%=lib/%/*.c))) $(boot_src)
 lib_obj = $(call objects,$(lib_src))
 lib_so = $(B)/lib/liboriel.so.$(VERSION)
 
@@ -16,13 +16,15 @@ lib: $(B)/lib/liboriel.a $(B)/lib/liboriel.so
 
 # One object, in which only what is called oriel_* is to be seen: an archive of all objects would show a program every function
 # that two of our files share, and one of the program's own by that name would clash with it. Linkers join machine code only.
+# The code has a section of its own, by which lib/see/caller.c knows it from the program's.
 $(lib_obj): ALL_CFLAGS += -fno-lto
 
 # Loops over elements are vectorised from -O3 on: twice as fast where the vectors lie in a cache.
 $(B)/obj/lib/op/element_plain.o: ALL_CFLAGS += -O3
 
 $(B)/obj/liboriel.o: $(lib_obj) $(soft_built_in) $(lib_list)
-	$(call quiet,ld) $(LD) -r -o $@ $(lib_obj) $(soft_built_in) && $(OBJCOPY) --wildcard --keep-global-symbol='oriel_*' $@
+	$(call quiet,ld) $(LD) -r -o $@ $(lib_obj) $(soft_built_in) && $(OBJCOPY) --wildcard --keep-global-symbol='oriel_*' \
+		--rename-section .text=oriel_text --rename-section .text.unlikely=oriel_text $@
 
 $(B)/lib/liboriel.a: $(B)/obj/liboriel.o
 	$(call quiet,ar) rm -f $@ && $(AR) rcs $@ $^
@@ -33,7 +35,7 @@ $(lib_all): $(lib_obj) $(soft_built_in) $(lib_list)
 # nodelete: a thread of ours may be running when a program that has opened the library with dlopen closes it (that of softverbs
 # stays), and libev may know functions of ours.
 $(lib_so): $(lib_obj) $(soft_built_in) lib/oriel.map $(lib_list)
-	$(link) -shared -Wl,-z,nodelete -Wl,-soname,liboriel.so.$(SOVERSION) -Wl,--version-script=lib/oriel.map -Wl,-z,defs \
+	$(link) -shared -static-libgcc -Wl,-z,nodelete -Wl,-soname,liboriel.so.$(SOVERSION) -Wl,--version-script=lib/oriel.map -Wl,-z,defs \
 		$(lib_obj) $(soft_built_in) $(LIBS)
 
 $(B)/lib/liboriel.so: $(lib_so)

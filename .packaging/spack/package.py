@@ -38,6 +38,7 @@ class Oriel(MakefilePackage):
             "CFLAGS={0}".format(cflags),
             "LDFLAGS={0}".format(ldflags),
             "WITH_PMIX={0}".format("yes" if spec.satisfies("+pmix") else ""),
+            "WITH_DW=",
             "perf_rivals=",
         ]
 

@@ -26,7 +26,7 @@
 #define BOARD_BYTES 4096
 #define BOARD_FILE "oriel-board"
 #define BOARD_MARK 0x6472616f626c726fULL /* "orlboard" */
-#define BOARD_VERSION 1
+#define BOARD_VERSION 2
 #define BOARD_SLOTS 15
 #define BOARD_RANKS 16
 #define BOARD_HOLDERS 4
@@ -69,6 +69,7 @@ enum board_epoch {
 /* A wait. Ranks are those of the job. */
 struct board_wait {
 	uint64_t since_ns; /* CLOCK_MONOTONIC; 0: the slot is empty */
+	uint64_t caller;   /* where the program called (see/caller.h); 0: not known */
 	uint32_t cause;    /* enum board_cause */
 	uint32_t epochs;   /* of the window, enum board_epoch */
 	uint32_t rank_count;

@@ -14,6 +14,8 @@
 #include "base/order.h"
 #include "job/service_queue.h"
 #include "base/util.h"
+#include "see/caller.h"
+#include "see/site.h"
 
 #define SPINS 4096      /* turns before the first yield */
 #define SPINS_EAGER 512 /* of these, before the first relaxed one: sees imminent changes sooner */
@@ -25,11 +27,13 @@
 #define NAP_PER_RANK_NS (100 * 1000) /* the longest nap, for each rank of a processor */
 #define NAP_MAX_NS (100 * NS_PER_MS)
 #define LOOK_NS NS_PER_MS
+#define CALLER_NS (100 * NS_PER_MS)
 #define LOOK_RANKS 8 /* one more LOOK_NS for so many ranks on a processor */
 #define PING_NS (NS_PER_SECOND / 4)
 #define CHECK_NS (2 * NS_PER_SECOND)        /* twice this and a lookup's time are within the limit of E6 */
 #define CHECK_DEATHS_NS (NS_PER_SECOND / 4) /* after a death: others may leave because of it */
 #define POLL_RANKS 2                        /* more on a processor: only the periodic looks poll */
+#define SEARCHED_BYTES (64 << 20)           /* largest file that the watchdog searches for a line of source */
 #define TURNS_PER_CLOCK 64                  /* turns between readings of the clock, */
 #define TURNS_PER_YIELD 512                 /* and between yields: peers that are served wait for a yield */
 
@@ -284,12 +288,13 @@ bool wait_lingered(struct wait *wait)
 
 void wait_looked(struct wait *wait)
 {
-	char ranks[RANK_LIST_TEXT_BYTES], why[ANSWER_TEXT_BYTES];
+	char ranks[RANK_LIST_TEXT_BYTES], why[ANSWER_TEXT_BYTES], site[SITE_TEXT_BYTES];
 
 	if (!wait->warning)
 		return;
-	fprintf(stderr, "oriel: rank %d has been waiting in %s%s%s for %d s, for %s%s%s%s; %s\n", wait->job->rank,
-	        shown_call(wait), wait->window ? " on " : "", wait->window ? wait->window : "",
+	site_text(0, wait->has_caller ? wait->caller : 0, SEARCHED_BYTES, site);
+	fprintf(stderr, "oriel: rank %d has been waiting in %s%s%s%s%s for %d s, for %s%s%s%s; %s\n", wait->job->rank,
+	        shown_call(wait), wait->window ? " on " : "", wait->window ? wait->window : "", site[0] ? " at " : "", site,
 	        wait->job->limits.watchdog_ms / 1000, rank_list_text(&wait->awaited, ranks),
 	        board_cause_words(wait->why.cause)->line, question_is_settled(wait) ? ": " : "", question_text(wait, why),
 	        state_load(&wait->job->boot->gathering)
@@ -316,10 +321,20 @@ int wait_for_nobody(void *arg, struct wait *wait)
 
 static_assert(RANK_LIST_MAX == BOARD_RANKS, "a board has room for the ranks of a list");
 
+/* The walk up the stack is worth its time in a long wait only. */
+static void find_caller(struct wait *wait)
+{
+	if (wait->has_caller || now_ns() - wait->start_ns < CALLER_NS)
+		return;
+	wait->caller = caller_address();
+	wait->has_caller = true;
+}
+
 /* Publishes the wait as the watch has found it. */
 static void show(struct wait *wait)
 {
 	struct board_wait shown = { .since_ns = wait->start_ns,
+		                        .caller = wait->has_caller ? wait->caller : 0,
 		                        .cause = wait->why.cause,
 		                        .epochs = wait->why.epochs,
 		                        .rank_count = wait->awaited.count,
@@ -351,8 +366,10 @@ int wait_look(struct wait *wait, const struct waiter *waiter, void *arg)
 	wait->why = (struct wait_why){ .cause = CAUSE_UNKNOWN };
 	rank_list_clear(&wait->awaited);
 	rc = waiter->watch(arg, wait);
-	if (wait->shows)
+	if (wait->shows) {
+		find_caller(wait);
 		show(wait);
+	}
 	if (rc == 0 && wait->wanting)
 		rc = err_in(peer_shortage(wait->wanting), wait->call);
 	asking = rc == 0 && question_turn(wait);

@@ -93,11 +93,13 @@ struct wait {
 	bool expired;         /* the time limit has passed: this look is the last */
 	bool shows;           /* this look publishes the wait */
 	bool leaves_traces;   /* the end calls wait_clear */
+	bool has_caller;      /* `caller` is set */
 	uint8_t slot;         /* of the board, + 1; 0: none */
 	struct asking asking;
 	struct wait_why why; /* of the last look */
 	struct rank_list awaited;
 	struct asked asked; /* set unless asking.state is ASKING_NOT */
+	uint64_t caller;    /* where the program called (see/caller.h); 0: not known */
 };
 
 /* `window` is a label for messages (win.h), or NULL. */

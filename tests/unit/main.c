@@ -17,6 +17,7 @@ static void add_suites(void)
 	suite_proof();
 	suite_board();
 	suite_answer();
+	suite_site();
 	suite_boot();
 	suite_boot_single();
 	suite_boot_run();

@@ -9,6 +9,7 @@ void suite_proto(void);
 void suite_proof(void);
 void suite_board(void);
 void suite_answer(void);
+void suite_site(void);
 void suite_boot(void);
 void suite_boot_single(void);
 void suite_boot_run(void);

@@ -16,6 +16,7 @@ static const struct board_wait shown = { .since_ns = 5,
 	                                     .epochs = EPOCH_ACCESS,
 	                                     .rank_count = 1,
 	                                     .ranks = { 3 },
+	                                     .caller = 4096,
 	                                     .call = "oriel_win_complete",
 	                                     .window = "window 1 (halo)" };
 
@@ -45,6 +46,7 @@ static void board__shows_a_wait_until_it_ends(void)
 	CU_ASSERT_EQUAL(copy.header.rank, 1);
 	CU_ASSERT_EQUAL(copy.wait_count, 1);
 	CU_ASSERT_EQUAL(copy.wait[0].ranks[0], 3);
+	CU_ASSERT_EQUAL(copy.wait[0].caller, 4096);
 	CU_ASSERT_STRING_EQUAL(copy.wait[0].call, "oriel_win_complete");
 	board_clear(&board, &slot);
 	CU_ASSERT_EQUAL(slot, 0);
@@ -175,7 +177,8 @@ static const struct row row = { .job = "a \"job\"\\",
 	                            .pid = 77,
 	                            .state = 'S',
 	                            .call = "oriel_win_lock",
-	                            .window = "window 1 (halo)",
+	                            .site = "halo.c:88",
+	                               .window = "window 1 (halo)",
 	                            .waited_ms = 41000,
 	                            .cause = CAUSE_LOCK,
 	                            .epochs = EPOCH_LOCK,
@@ -199,6 +202,7 @@ static void lines__are_read_as_written(void)
 	write_line(line, sizeof(line));
 	CU_ASSERT_TRUE_FATAL(lines_parse(line, &read));
 	CU_ASSERT_STRING_EQUAL(read.job, row.job);
+	CU_ASSERT_STRING_EQUAL(read.site, row.site);
 	CU_ASSERT_STRING_EQUAL(read.window, row.window);
 	CU_ASSERT_EQUAL(read.waited_ms, row.waited_ms);
 	CU_ASSERT_EQUAL(read.lock_of, 2);

@@ -33,6 +33,7 @@ void lines_write(FILE *out, const struct row *row)
 	fprintf(out, "\"rank\": %d, \"size\": %d, \"pid\": %d, ", row->rank, row->size, row->pid);
 	write_text(out, "state", state);
 	write_text(out, "call", row->call);
+	write_text(out, "at", row->site);
 	write_text(out, "window", row->window);
 	write_text(out, "cause", row_cause(row));
 	fprintf(out, "\"waited_ms\": %llu, \"epochs\": %u, \"lock_of\": %d, \"more_ranks\": %d, \"for\": [",
@@ -142,6 +143,7 @@ bool lines_parse(const char *text, struct row *row)
 	read_text(&line, "state", state, sizeof(state));
 	row->state = state[0];
 	read_text(&line, "call", row->call, sizeof(row->call));
+	read_text(&line, "at", row->site, sizeof(row->site));
 	read_text(&line, "window", row->window, sizeof(row->window));
 	read_cause(&line, row);
 	row->waited_ms = (uint64_t)read_number(&line, "waited_ms", 0, INT64_MAX);

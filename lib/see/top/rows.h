@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "see/board.h"
+#include "see/site.h"
 
 #define ROWS_MAX (1 << 20)
 
@@ -24,6 +25,7 @@ struct row {
 	int pid;       /* in /proc of its host */
 	char state;    /* of /proc/PID/stat */
 	char call[32]; /* "": the rank does not wait, and what follows is empty */
+	char site[SITE_TEXT_BYTES];
 	char window[96];
 	uint64_t waited_ms;
 	enum board_cause cause;

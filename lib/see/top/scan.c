@@ -194,6 +194,7 @@ static void set_holders(const struct scan *scan, struct row *row, const struct b
 static void set_wait(const struct scan *scan, struct row *row, const struct board_wait *wait, uint64_t now)
 {
 	memcpy(row->call, wait->call, sizeof(row->call));
+	site_text(row->pid, wait->caller, UINT64_MAX, row->site);
 	memcpy(row->window, wait->window, sizeof(row->window));
 	row->waited_ms = now > wait->since_ns ? (now - wait->since_ns) / NS_PER_MS : 0;
 	row->cause = (enum board_cause)wait->cause;

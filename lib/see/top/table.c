@@ -44,7 +44,7 @@ static void print_epochs(FILE *out, uint32_t epochs)
 
 static void print_wait(FILE *out, const struct row *row)
 {
-	fprintf(out, "%-22s  %-20s", row->call, row->window[0] ? row->window : "-");
+	fprintf(out, "%-22s  %-18s  %-20s", row->call, row->site[0] ? row->site : "-", row->window[0] ? row->window : "-");
 	print_since(out, row->waited_ms);
 	print_ranks(out, row);
 	fprintf(out, "  %-15s", row_cause(row));
@@ -89,7 +89,7 @@ void table_print(FILE *out, const struct row *rows, size_t count)
 	fprintf(out, "%5s  %7s  %c  ", "rank", "pid", 's');
 	if (with_host)
 		fprintf(out, "%-12s  ", "host");
-	fprintf(out, "%-22s  %-20s  %8s  %-8s  %-15s  %s\n", "waits in", "window", "since", "for", "why", "open epochs");
+	fprintf(out, "%-22s  %-18s  %-20s  %8s  %-8s  %-15s  %s\n", "waits in", "at", "window", "since", "for", "why", "open epochs");
 	for (size_t i = 0; i < count; i++)
 		print_row(out, &rows[i], with_host);
 }
