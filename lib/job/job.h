@@ -82,7 +82,7 @@ struct oriel_job {
 	struct devices devices;
 	struct endpoint endpoint; /* what this rank publishes; set by oriel_init */
 	struct board board;       /* its slots belong to waiting threads */
-	struct question question; /* of one wait at a time */
+	struct question questions[QUESTIONS_MAX]; /* of waits that last */
 	struct slabs slabs;       /* locks itself, as the next two */
 	struct mem_table mems;
 	struct unexpected_msgs unexpected;

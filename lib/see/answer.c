@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define TIMES_BYTES 32
 
@@ -118,13 +119,31 @@ static void add_wait(struct writing *to, const struct rank_answer *answer)
 	add(to, "%s", board_cause_words((enum board_cause)wait->cause)->line);
 }
 
+/* Begins a clause about the first holder. */
+static void add_holder(struct writing *to, const struct rank_answer *answer)
+{
+	if (answer->holder_count == 1)
+		add(to, "; it");
+	else
+		add(to, "; rank %d", answer->holders[0]);
+}
+
+static void add_holders(struct writing *to, const struct rank_answer *answer, const struct asked *asked)
+{
+	add_ranks(to, answer->holders, answer->holder_count);
+	add(to, answer->holder_count > 1 ? " hold it" : " holds it");
+	if (answer->holders[0] != asked->rank)
+		return;
+	add_holder(to, answer);
+	add_wait(to, answer);
+}
+
 const char *answer_text(const struct rank_answer *answer, const struct asked *asked, char text[ANSWER_TEXT_BYTES])
 {
 	struct writing to = { text, 0 };
 
 	if (asked->cause == CAUSE_LOCK && answer->holder_count > 0) {
-		add_ranks(&to, answer->holders, answer->holder_count);
-		add(&to, answer->holder_count > 1 ? " hold it" : " holds it");
+		add_holders(&to, answer, asked);
 		return text;
 	}
 	add(&to, "rank %d", asked->rank);
@@ -132,4 +151,16 @@ const char *answer_text(const struct rank_answer *answer, const struct asked *as
 		add(&to, "; it");
 	add_wait(&to, answer);
 	return text;
+}
+
+void answer_add_holder(const struct rank_answer *answer, const struct rank_answer *holder,
+                       char text[ANSWER_TEXT_BYTES])
+{
+	struct writing to = { text, strlen(text) };
+
+	add_holder(&to, answer);
+	if (holder)
+		add_wait(&to, holder);
+	else
+		add(&to, " does not answer: it is stopped or unreachable");
 }

@@ -12,7 +12,7 @@
 
 #include "see/board.h"
 
-#define ANSWER_VERSION 1
+#define ANSWER_VERSION 2
 #define ANSWER_TEXT_BYTES 512
 
 enum answer_fact {
@@ -46,5 +46,12 @@ bool answer_is_sound(struct rank_answer *answer, int size);
 
 /* Writes a sound answer as a clause about the rank; returns text. */
 const char *answer_text(const struct rank_answer *answer, const struct asked *asked, char text[ANSWER_TEXT_BYTES]);
+
+/*
+ * Adds to the text of an answer that names holders what the first of them waits for, which it has
+ * answered itself. NULL: it has not answered.
+ */
+void answer_add_holder(const struct rank_answer *answer, const struct rank_answer *holder,
+                       char text[ANSWER_TEXT_BYTES]);
 
 #endif

@@ -70,33 +70,57 @@ static void give(struct question *question)
 	state_store(&question->state, is_over(question) ? QUESTION_FREE : QUESTION_LEFT); /* pairs with take */
 }
 
-static void fill(struct wait *wait, struct question *question, struct peer *peer)
+static void ask(struct wait *wait, struct question *question, struct peer *peer, uint8_t hop)
 {
 	question->peer = peer;
 	question->number = 0;
-	question->answer.version = 0;
-	wait->asking.state = ASKING_WAITS;
-	wait->asking.owns = wait->leaves_traces = true;
+	question->answer[hop].version = 0;
+	wait->asking.hop = hop;
 	wait->asking.begun_ns = now_ns();
 }
 
-/* A rank that has not answered the question before is not asked again. */
-static void begin(struct wait *wait)
+/*
+ * Makes a question this wait's if it is over, or finds that the peer has not answered it: then the
+ * peer is not asked again. Returns whether the wait has to try no other question.
+ */
+static bool try_question(struct wait *wait, struct peer *peer, uint32_t i, enum question_state from)
 {
-	struct question *question = &wait->job->question;
-	struct peer *peer = choose(wait);
+	struct question *question = &wait->job->questions[i];
 
-	wait->asking.when_ns = 0;
-	if (!peer || (!take(question, QUESTION_FREE) && !take(question, QUESTION_LEFT)))
-		return;
-	wait->asked = (struct asked){ peer->rank, wait->why.cause, wait->why.about.count };
+	if (!take(question, from))
+		return false;
 	if (is_over(question)) {
-		fill(wait, question, peer);
-		return;
+		ask(wait, question, peer, 0);
+		wait->asking.slot = (uint8_t)(i + 1);
+		wait->asking.state = ASKING_WAITS;
+		wait->leaves_traces = true;
+		return true;
 	}
 	if (question->peer == peer)
 		wait->asking.state = ASKING_SILENT;
 	give(question);
+	return wait->asking.state == ASKING_SILENT;
+}
+
+static bool try_questions(struct wait *wait, struct peer *peer, enum question_state from)
+{
+	for (uint32_t i = 0; i < QUESTIONS_MAX; i++) {
+		if (try_question(wait, peer, i, from))
+			return true;
+	}
+	return false;
+}
+
+static void begin(struct wait *wait)
+{
+	struct peer *peer = choose(wait);
+
+	wait->asking.when_ns = 0;
+	if (!peer)
+		return;
+	wait->asked = (struct asked){ peer->rank, wait->why.cause, wait->why.about.count };
+	if (!try_questions(wait, peer, QUESTION_LEFT))
+		try_questions(wait, peer, QUESTION_FREE);
 }
 
 /* Sends the question if there is room. Returns false if it cannot be sent. */
@@ -108,11 +132,11 @@ static bool send_question(const struct wait *wait, struct question *question)
 
 	memset(&message, 0, sizeof(message));
 	message.am.call = AM_QUESTION;
-	message.am.count = wait->asked.cause;
-	message.am.window_check = wait->why.about.window_check;
+	message.am.count = wait->asking.hop ? CAUSE_UNKNOWN : wait->asked.cause;
+	message.am.window_check = wait->asking.hop ? 0 : wait->why.about.window_check;
 	message.am.disp_bytes = (uint64_t)wait->job->rank;
-	message.result = &question->answer;
-	message.result_bytes = sizeof(question->answer);
+	message.result = &question->answer[wait->asking.hop];
+	message.result_bytes = sizeof(question->answer[0]);
 	rc = am_send_at_once(question->peer, &message, &sent);
 	if (rc == 1)
 		question->number = sent.number;
@@ -122,7 +146,7 @@ static bool send_question(const struct wait *wait, struct question *question)
 static bool has_answer(const struct wait *wait, struct question *question)
 {
 	return question->number && am_progress(question->peer, question->number) &&
-	       answer_is_sound(&question->answer, wait->job->size);
+	       answer_is_sound(&question->answer[wait->asking.hop], wait->job->size);
 }
 
 static enum asking_state progress(const struct wait *wait, struct question *question)
@@ -134,6 +158,27 @@ static enum asking_state progress(const struct wait *wait, struct question *ques
 	return now_ns() - wait->asking.begun_ns > limit_ns(wait->job) ? ASKING_SILENT : ASKING_WAITS;
 }
 
+/* Asks the holder of the lock awaited. Returns false if there is none that can be asked. */
+static bool ask_holder(struct wait *wait, struct question *question)
+{
+	const struct rank_answer *answer = &question->answer[0];
+	struct peer *holder;
+
+	if (wait->asking.hop || wait->asked.cause != CAUSE_LOCK || answer->holder_count == 0 ||
+	    answer->holders[0] == wait->asked.rank)
+		return false;
+	holder = peer_find(wait->job, answer->holders[0]);
+	if (!holder || !peer_is_up(holder) || holder->rank == wait->job->rank)
+		return false;
+	ask(wait, question, holder, 1);
+	return true;
+}
+
+static struct question *own_question(const struct wait *wait)
+{
+	return &wait->job->questions[wait->asking.slot - 1];
+}
+
 bool question_turn(struct wait *wait)
 {
 	struct asking *asking = &wait->asking;
@@ -143,29 +188,39 @@ bool question_turn(struct wait *wait)
 	if (asking->when_ns && now_ns() >= asking->when_ns)
 		begin(wait);
 	if (asking->state == ASKING_WAITS)
-		asking->state = (uint8_t)progress(wait, &wait->job->question);
+		asking->state = (uint8_t)progress(wait, own_question(wait));
+	if (asking->state == ASKING_ANSWERED && ask_holder(wait, own_question(wait)))
+		asking->state = ASKING_WAITS;
 	return asking->state == ASKING_WAITS;
 }
 
 bool question_is_settled(const struct wait *wait)
 {
-	return wait->asking.state >= ASKING_ANSWERED;
+	return wait->asking.state >= ASKING_ANSWERED || wait->asking.hop;
 }
 
 const char *question_text(const struct wait *wait, char text[ANSWER_TEXT_BYTES])
 {
+	const struct question *question;
+
 	if (!question_is_settled(wait))
 		return "";
-	if (wait->asking.state == ASKING_ANSWERED)
-		return answer_text(&wait->job->question.answer, &wait->asked, text);
-	snprintf(text, ANSWER_TEXT_BYTES, "rank %d does not answer: it is stopped or unreachable", wait->asked.rank);
+	if (wait->asking.state == ASKING_SILENT && wait->asking.hop == 0) {
+		snprintf(text, ANSWER_TEXT_BYTES, "rank %d does not answer: it is stopped or unreachable", wait->asked.rank);
+		return text;
+	}
+	question = own_question(wait);
+	answer_text(&question->answer[0], &wait->asked, text);
+	if (wait->asking.hop && wait->asking.state != ASKING_WAITS)
+		answer_add_holder(&question->answer[0], wait->asking.state == ASKING_ANSWERED ? &question->answer[1] : NULL, text);
 	return text;
 }
 
 void question_end(struct wait *wait)
 {
-	if (wait->asking.owns)
-		give(&wait->job->question);
-	wait->asking.owns = wait->asking.planned = false;
+	if (wait->asking.slot)
+		give(own_question(wait));
+	wait->asking.slot = wait->asking.hop = 0;
+	wait->asking.planned = false;
 	wait->asking.state = ASKING_NOT;
 }

@@ -9,8 +9,11 @@
  * themselves. They ask when the watchdog is about to report, and some time before the time limit.
  * After QUESTION_LIMIT_NS without an answer the rank counts as stopped or unreachable.
  *
- * The answer comes into memory of the job, since it may come after the wait has ended. So the job
- * has one question at a time; other waits report without an answer meanwhile. A question whose wait
+ * If the answer names a rank that holds the lock awaited, that rank is asked too, by the same
+ * question: what it waits for is the reason.
+ *
+ * Answers come into memory of the job, since they may come after the wait has ended. So the job has
+ * QUESTIONS_MAX questions; a wait that gets none reports without an answer. A question whose wait
  * has ended is left until its answer comes.
  */
 #ifndef ORIEL_QUESTION_H
@@ -26,25 +29,29 @@ struct wait;
 
 #define QUESTION_LIMIT_NS (1000 * UINT64_C(1000000)) /* longer with job_timeout_scale */
 
+#define QUESTIONS_MAX 4
+#define HOPS_MAX 2 /* the awaited rank, and the holder of its lock */
+
 enum question_state { QUESTION_FREE, QUESTION_TAKEN, QUESTION_LEFT };
 
-/* The question of a job. Whoever has changed `state` to QUESTION_TAKEN owns the rest. */
+/* A question of a job. The thread that has changed `state` to QUESTION_TAKEN owns the rest. */
 struct question {
 	uint32_t state;    /* enum question_state; state_change, state_store */
 	struct peer *peer; /* the rank that is asked */
 	uint64_t number;   /* of the message; 0: not sent yet */
-	struct rank_answer answer;
+	struct rank_answer answer[HOPS_MAX];
 };
 
 enum asking_state { ASKING_NOT, ASKING_WAITS, ASKING_ANSWERED, ASKING_SILENT };
 
 /* The part of a wait. What it asks is in wait->asked. */
 struct asking {
-	uint8_t state;     /* enum asking_state */
+	uint8_t state;     /* enum asking_state; of the last hop */
 	bool planned;      /* when_ns is set */
-	bool owns;         /* the job's question is this wait's */
+	uint8_t slot;      /* of the job's questions, + 1: it is this wait's; 0: none */
+	uint8_t hop;       /* 1: the holder of the lock is asked */
 	uint64_t when_ns;  /* when it asks; 0: never (again) */
-	uint64_t begun_ns; /* when it has asked */
+	uint64_t begun_ns; /* when it has asked, last */
 };
 
 /*

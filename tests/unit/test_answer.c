@@ -62,6 +62,33 @@ static void answer__names_holders(void)
 	check(&answer, CAUSE_LOCK, 0, "rank 7 holds it");
 	answer.holder_count = 2;
 	check(&answer, CAUSE_LOCK, 0, "ranks 7, 0 hold it");
+	answer.holders[0] = 1; /* the rank that answers */
+	check(&answer, CAUSE_LOCK, 0, "ranks 1, 0 hold it; rank 1 waits in no call of Oriel");
+}
+
+static void check_holder(const struct rank_answer *answer, const struct rank_answer *holder, const char *wanted)
+{
+	struct asked asked = { 1, CAUSE_LOCK, 0 };
+
+	answer_text(answer, &asked, text);
+	answer_add_holder(answer, holder, text);
+	CU_ASSERT_STRING_EQUAL(text, wanted);
+}
+
+static void answer__says_what_a_holder_waits_for(void)
+{
+	struct rank_answer answer = plain, holder = plain;
+
+	answer.holder_count = 1;
+	answer.holders[0] = 7;
+	check_holder(&answer, &holder, "rank 7 holds it; it waits in no call of Oriel");
+	check_holder(&answer, NULL, "rank 7 holds it; it does not answer: it is stopped or unreachable");
+	holder.wait = wait;
+	holder.waited_ms = 20000;
+	answer.holder_count = 2;
+	check_holder(&answer, &holder,
+	             "ranks 7, 0 hold it; rank 7 has waited in oriel_win_wait on window 3 (halo) for 20 s, for ranks 5, 6 "
+	             "(no complete yet)");
 }
 
 static void answer__says_what_the_rank_waits_for(void)
@@ -141,6 +168,7 @@ void suite_answer(void)
 	CU_ADD_TEST(suite, answer__says_how_often_a_rank_has_posted);
 	CU_ADD_TEST(suite, answer__says_how_often_a_rank_has_called_fence);
 	CU_ADD_TEST(suite, answer__names_holders);
+	CU_ADD_TEST(suite, answer__says_what_a_holder_waits_for);
 	CU_ADD_TEST(suite, answer__says_what_the_rank_waits_for);
 	CU_ADD_TEST(suite, answer__says_that_a_window_is_missing);
 	CU_ADD_TEST(suite, answer__stays_in_bounds);
