@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * answer.h - what a rank answers when another one asks why it is waited for (sync/question.h)
+ * answer.h - what a rank answers to one that waits for it (sync/question.h)
  *
- * The answer is bytes of another process: answer_is_sound checks all of it before it is used.
+ * Another process has written the answer: answer_is_sound checks all of it.
  */
 #ifndef ORIEL_ANSWER_H
 #define ORIEL_ANSWER_H
@@ -25,23 +25,23 @@ enum answer_fact {
 struct rank_answer {
 	uint32_t version;
 	uint32_t facts;     /* enum answer_fact */
-	uint64_t for_asker; /* how often it has done what the asker awaits, for the asker; fences: for all */
-	uint64_t for_other; /* for the rank that got most of it, apart from the asker */
+	uint64_t for_asker; /* how often it has done for the asker what that awaits; fences: for all */
+	uint64_t for_other; /* as much, for the other rank that got most */
 	int32_t other;      /* that rank, or -1 */
 	uint32_t holder_count;
 	int32_t holders[BOARD_HOLDERS]; /* CAUSE_LOCK: ranks that hold the lock */
 	uint64_t waited_ms;
-	struct board_wait wait; /* its longest wait; call is "": none that lasts */
+	struct board_wait wait; /* its longest wait; call is "": none */
 };
 
 /* What was asked. */
 struct asked {
 	int rank; /* of the job */
 	enum board_cause cause;
-	uint64_t count; /* how often the asker itself has done its part; fences: has called fence */
+	uint64_t count; /* how often the asker has done its part; fences: has called fence */
 };
 
-/* Returns whether the answer makes sense in a job of so many ranks; its texts are ended then. */
+/* Makes the answer's texts printable. Returns whether it is one of a job of that size. */
 bool answer_is_sound(struct rank_answer *answer, int size);
 
 /* Writes a sound answer as a clause about the rank; returns text. */

@@ -11,10 +11,7 @@
 
 #include "base/order.h"
 
-/*
- * Returns whether a file may have a page. The kernel would end the process if it wrote one that may
- * not (RLIMIT_FSIZE).
- */
+/* Returns whether a file may have a page: beyond RLIMIT_FSIZE a write ends the process. */
 static bool may_have_page(void)
 {
 	struct rlimit limit;
@@ -22,7 +19,7 @@ static bool may_have_page(void)
 	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= BOARD_BYTES);
 }
 
-/* A write allocates the page: a store would end the process if memory is short. */
+/* A write allocates the page. If memory is short, it fails, while a store ends the process. */
 static bool write_page(int fd, const struct board_header *header)
 {
 	char bytes[BOARD_BYTES] = { 0 };
@@ -197,7 +194,7 @@ bool board_read(struct board_copy *copy, const void *first, const void *second, 
 	return read_pages(copy, &a, &b);
 }
 
-/* Reads the page as another process would: other threads may be writing it. */
+/* Reads the page as another process would: threads may be writing it. */
 static bool read_page(int fd, struct board_page *page)
 {
 	return pread(fd, page, sizeof(*page), 0) == (ssize_t)sizeof(*page);

@@ -4,14 +4,13 @@
  *
  * DESIGN NOTES
  *
- * The board is a page in a memory file. Another process of the same user reads it via
- * /proc/PID/fd, also while this process is stopped; the kernel refuses other users. Nothing is left
- * when the process ends. A job goes on without a board if there is no memory file.
+ * The board is a page in a memory file. Processes of the same user read it via /proc/PID/fd, also
+ * while this process is stopped; the kernel refuses others. Nothing is left when the process ends.
+ * Without a memory file a job has no board.
  *
- * Each waiting thread has a slot while it waits; if there is none left, its wait is not shown. Only
- * looks write (sync/wait.c). The serial of a slot is odd while the slot is written. A reader reads
- * the page twice and takes a slot whose bytes are the same in both and whose serial is even. The
- * writer may be stopped for ever in the middle of a write, so a reader does not wait for it.
+ * A waiting thread has a slot; if none is left, its wait is not shown. Only looks write
+ * (sync/wait.c). The serial of a slot is odd while it is written. A reader reads the page twice and
+ * takes slots with equal bytes and an even serial. It waits for no writer, which may be stopped.
  *
  * A reader trusts nothing on the page: board_read checks all of it.
  */
@@ -48,13 +47,13 @@ enum board_cause {
 	CAUSE_COUNT
 };
 
-/* A cause in words: for a column of oriel-top, and to append to the watchdog's line. */
+/* A cause in words: for oriel-top's column, and for the watchdog's line. */
 struct board_cause_words {
 	const char *column;
 	const char *line;
 };
 
-/* Returns the words. Neither they nor their members are ever NULL; CAUSE_UNKNOWN has empty ones. */
+/* Returns the words; those of CAUSE_UNKNOWN are empty. */
 const struct board_cause_words *board_cause_words(enum board_cause cause);
 
 enum board_epoch {
@@ -111,40 +110,37 @@ struct board {
 	uint32_t taken[BOARD_SLOTS]; /* 1: a thread of this process has the slot */
 };
 
-/* Opens the board of a rank. `job` names what its ranks have in common. */
+/* Opens the board of a rank. `job` is the same for all ranks of its job. */
 void board_open(struct board *board, const char *job, int rank, int size);
 
 void board_close(struct board *board);
 
-/* Shows a wait. *slot is 0 at first; later the thread's slot + 1. Writes only what has changed. */
+/* Shows a wait. *slot is 0 at first, then the thread's slot + 1. Writes only what has changed. */
 void board_show(struct board *board, uint8_t *slot, const struct board_wait *wait);
 
 /* Empties the slot and gives it back. */
 void board_clear(struct board *board, uint8_t *slot);
 
-/* Copies the longest wait that this process shows. Returns false if there is none. */
+/* Copies this process's longest wait. Returns false if none is shown. */
 bool board_longest(const struct board *board, struct board_wait *wait);
 
-/* Ends a text within its bytes, and replaces what is not printable ASCII. */
+/* Ends a text, and replaces what is not printable ASCII. */
 void board_make_printable(char *text, size_t size_bytes);
 
 /* Returns whether all are ranks of a job of that size. */
 bool board_are_ranks(const int32_t *ranks, uint32_t count, int32_t size);
 
-/* Ends the texts of a wait that another process has written, and returns whether it is sound. */
+/* Makes the texts of another process's wait printable. Returns whether the wait is sound. */
 bool board_check_wait(struct board_wait *wait, int32_t size);
 
-/* The copy of a page that a reader has taken. */
+/* What a reader has taken of a page. */
 struct board_copy {
 	struct board_header header;
 	uint32_t wait_count;
 	struct board_wait wait[BOARD_SLOTS];
 };
 
-/*
- * Checks a page that was read twice, and copies what is sound. Texts end, and hold printable ASCII
- * only. Returns false if it is no board.
- */
+/* Copies what is sound of a page that was read twice. Returns false if it is no board. */
 bool board_read(struct board_copy *copy, const void *first, const void *second, size_t size_bytes);
 
 #endif

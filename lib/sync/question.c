@@ -17,7 +17,7 @@ static uint64_t limit_ns(const struct oriel_job *job)
 	return QUESTION_LIMIT_NS * job_timeout_scale(job);
 }
 
-/* Returns when to ask so that the answer is there at the time limit. */
+/* Returns when to ask for an answer at the time limit. */
 static uint64_t before_deadline(const struct wait *wait)
 {
 	uint64_t half = (uint64_t)wait->limit_ms * NS_PER_MS / 2, limit = limit_ns(wait->job);
@@ -25,7 +25,7 @@ static uint64_t before_deadline(const struct wait *wait)
 	return wait->deadline_ns - (half < limit ? half : limit);
 }
 
-/* Sets when the wait asks: before it reports next, unless it is too late for that. */
+/* Sets when the wait asks: before its next report, unless it is too late. */
 static void plan(struct wait *wait)
 {
 	uint64_t when = wait->deadline_ns ? before_deadline(wait) : 0, now = now_ns();
@@ -36,7 +36,7 @@ static void plan(struct wait *wait)
 	wait->asking.planned = true;
 }
 
-/* Returns the peer to ask, or NULL. A rank that is not connected cannot be asked. */
+/* Returns the peer to ask, or NULL: it must be connected. */
 static struct peer *choose(const struct wait *wait)
 {
 	const struct wait_why *why = &wait->why;
@@ -49,19 +49,19 @@ static struct peer *choose(const struct wait *wait)
 	return peer && peer_is_up(peer) && peer->rank != wait->job->rank ? peer : NULL;
 }
 
-/* Returns whether no answer can come any more. */
+/* Returns whether no answer can come. */
 static bool is_over(const struct question *question)
 {
 	return question->number == 0 || am_is_applied(question->peer, question->number) ||
 	       state_load(&question->peer->state) == PEER_DEAD; /* pairs with rank_lost */
 }
 
-/* Returns whether the job's question was free, or left, and is this thread's now. */
+/* Returns whether the question was in this state, and is this thread's now. */
 static bool take(struct question *question, enum question_state from)
 {
 	if (!state_change(&question->state, from, QUESTION_TAKEN))
 		return false;
-	full_fence(); /* pairs with the state_store of give: what its last owner has written is visible */
+	full_fence(); /* pairs with the state_store of give: shows what the last owner has written */
 	return true;
 }
 
@@ -80,8 +80,8 @@ static void ask(struct wait *wait, struct question *question, struct peer *peer,
 }
 
 /*
- * Makes a question this wait's if it is over, or finds that the peer has not answered it: then the
- * peer is not asked again. Returns whether the wait has to try no other question.
+ * Makes a question that is over this wait's. A peer that has not answered this question is asked
+ * none. Returns whether the wait needs no other question.
  */
 static bool try_question(struct wait *wait, struct peer *peer, uint32_t i, enum question_state from)
 {

@@ -4,17 +4,17 @@
  *
  * DESIGN NOTES
  *
- * The question is an active message (AM_QUESTION), so a rank outside of Oriel answers too: its
- * service thread does. The looks of a wait send the question and take the answer, and never wait
- * themselves. They ask when the watchdog is about to report, and some time before the time limit.
- * After QUESTION_LIMIT_NS without an answer the rank counts as stopped or unreachable.
+ * The question is an active message (AM_QUESTION): the service thread of a rank outside of Oriel
+ * answers it. A wait's looks send it and take the answer, and never wait themselves. They ask when
+ * the watchdog is about to report, and before the time limit. A rank that has not answered in
+ * QUESTION_LIMIT_NS counts as stopped or unreachable.
  *
- * If the answer names a rank that holds the lock awaited, that rank is asked too, by the same
- * question: what it waits for is the reason.
+ * If the answer names a rank that holds the lock awaited, the same question goes to that rank: what
+ * it waits for is the reason.
  *
- * Answers come into memory of the job, since they may come after the wait has ended. So the job has
- * QUESTIONS_MAX questions; a wait that gets none reports without an answer. A question whose wait
- * has ended is left until its answer comes.
+ * An answer may come after its wait has ended. So questions belong to the job; a wait that gets
+ * none reports without an answer, and a question whose wait has ended is left until its answer
+ * comes.
  */
 #ifndef ORIEL_QUESTION_H
 #define ORIEL_QUESTION_H
@@ -54,19 +54,16 @@ struct asking {
 	uint64_t begun_ns; /* when it has asked, last */
 };
 
-/*
- * In a look, after its watch: asks if it is time, and takes the answer. Returns whether it is worth
- * waiting for one.
- */
+/* In a look, after its watch: asks in time, and takes the answer. Returns whether one may come. */
 bool question_turn(struct wait *wait);
 
-/* Returns whether there is an answer, or has been none in time. */
+/* Returns whether there is an answer, or none in time. */
 bool question_is_settled(const struct wait *wait);
 
-/* Writes the answer as a clause, or that there is none; returns text. Not settled: "". */
+/* Writes the answer, or that there is none, as a clause; returns text. Not settled: "". */
 const char *question_text(const struct wait *wait, char text[ANSWER_TEXT_BYTES]);
 
-/* Drops the question, if this wait has one; a later look may ask again. */
+/* Drops this wait's question; a later look may ask again. */
 void question_end(struct wait *wait);
 
 #endif

@@ -18,7 +18,7 @@
 #include "see/site.h"
 
 #define SPINS 4096      /* turns before the first yield */
-#define SPINS_EAGER 512 /* of these, before the first relaxed one: sees imminent changes sooner */
+#define SPINS_EAGER 512 /* of these, before the first relaxed one */
 #define SPINS_OVERSUBSCRIBED 4
 #define YIELD_NS (50 * NS_PER_MS) /* then naps, */
 #define SERVED_NS NS_PER_MS       /* later by this for each operation served, by YIELD_NS at most, */
@@ -31,11 +31,11 @@
 #define LOOK_RANKS 8 /* one more LOOK_NS for so many ranks on a processor */
 #define PING_NS (NS_PER_SECOND / 4)
 #define CHECK_NS (2 * NS_PER_SECOND)        /* twice this and a lookup's time are within the limit of E6 */
-#define CHECK_DEATHS_NS (NS_PER_SECOND / 4) /* after a death: others may leave because of it */
+#define CHECK_DEATHS_NS (NS_PER_SECOND / 4) /* after a death others may leave */
 #define POLL_RANKS 2                        /* more on a processor: only the periodic looks poll */
 #define SEARCHED_BYTES (64 << 20)           /* largest file that the watchdog searches for a line of source */
 #define TURNS_PER_CLOCK 64                  /* turns between readings of the clock, */
-#define TURNS_PER_YIELD 512                 /* and between yields: peers that are served wait for a yield */
+#define TURNS_PER_YIELD 512                 /* and between yields, for which peers served wait */
 
 void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const char *window)
 {
@@ -51,13 +51,13 @@ void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, cons
 		counter_load(&job->deaths.count); /* pairs with rank_lost; the first look searches the deaths in any case */
 }
 
-/* Returns the time between looks, which cost more than a turn, in the device too. */
+/* Returns the time between looks. A look costs more than a turn, in the device too. */
 static uint64_t look_every(const struct oriel_job *job)
 {
 	return LOOK_NS * (1 + job->ranks_per_processor / LOOK_RANKS);
 }
 
-/* Starts the clock after the first spins, within which most waits end. */
+/* Starts the clock, which most waits end before. */
 static void start_clock(struct wait *wait, uint64_t now)
 {
 	const struct oriel_job *job = wait->job;
@@ -72,7 +72,7 @@ static void start_clock(struct wait *wait, uint64_t now)
 	wait->warn_ns = job->limits.watchdog_ms ? now + (uint64_t)job->limits.watchdog_ms * NS_PER_MS : 0;
 }
 
-/* Returns the longest nap: ranks that nap leave the processor to those that work. */
+/* Returns the longest nap: it leaves the processor to ranks that work. */
 static uint64_t nap_max(const struct oriel_job *job)
 {
 	uint64_t most = (uint64_t)job->ranks_per_processor * NAP_PER_RANK_NS;
@@ -91,19 +91,16 @@ static void nap(struct wait *wait)
 		wait->nap_ns *= 2;
 }
 
-/*
- * Returns whether yielding would hinder other threads, of this rank and of those awaited, that make
- * connections on a shared processor.
- */
+/* Returns whether yielding would hinder threads that make connections on a shared processor. */
 static bool hinders(const struct oriel_job *job, uint64_t now)
 {
 	return job_oversubscribed(job) && service_queue_in_contact(&job->service_queue, now);
 }
 
 /*
- * A thread that serves others' operations while it waits stays awake: asleep, it would be reached
- * by system calls only, five times slower. SERVED_NS for each operation, YIELD_NS at most: few
- * operations are not worth a processor.
+ * A thread that serves others' operations while it waits stays awake: only system calls reach a
+ * sleeper, five times slower. SERVED_NS for each operation, YIELD_NS at most, since few operations
+ * are not worth a processor.
  */
 static void stay_awake(struct wait *wait, uint64_t now)
 {
@@ -117,8 +114,8 @@ static void stay_awake(struct wait *wait, uint64_t now)
 }
 
 /*
- * If another program keeps the processor for longer than a nap, the ranks served wait for that.
- * Then naps are better: the kernel schedules sleepers first.
+ * If another program keeps the processor for longer than a nap, the ranks served wait for that:
+ * naps are better then, since the kernel schedules sleepers first.
  */
 static void gave_way(struct wait *wait, uint64_t since, uint64_t now)
 {
@@ -128,7 +125,7 @@ static void gave_way(struct wait *wait, uint64_t since, uint64_t now)
 	wait->awake_ns = 0;
 }
 
-/* Yields. When oversubscribed no thread stays awake for others, so the time is not measured. */
+/* Yields. When oversubscribed no thread stays awake, so no time is measured. */
 static void yield(struct wait *wait)
 {
 	uint64_t since = job_oversubscribed(wait->job) ? 0 : now_ns();
@@ -153,7 +150,7 @@ static void give_way(struct wait *wait, uint64_t now)
 		yield(wait);
 }
 
-/* Returns the name under which the wait's call is shown. */
+/* Returns the name that the wait's call is shown by. */
 static const char *shown_call(const struct wait *wait)
 {
 	const struct caller_turn *caller = &wait->job->caller;
@@ -172,7 +169,7 @@ static int timed_out(const struct wait *wait)
 	               question_is_settled(wait) ? ": " : "", question_text(wait, why));
 }
 
-/* Returns the time between checks, also in calls with a time limit, which are repeated. */
+/* Returns the time between checks. A call with a time limit is repeated, and must check too. */
 static uint64_t check_every(const struct wait *wait)
 {
 	uint64_t usual = CHECK_NS * job_timeout_scale(wait->job), half_limit = (uint64_t)wait->limit_ms * NS_PER_MS / 2;
@@ -204,8 +201,8 @@ static int look(struct wait *wait, uint64_t now)
 }
 
 /*
- * Returns whether a turn only polls. Most do until the naps begin, if each rank has a processor: a
- * system call would delay the ranks that this one serves, or whose words it polls.
+ * Returns whether a turn only polls. If each rank has a processor, most do until the naps begin: a
+ * system call would delay the ranks served, and those whose words this one polls.
  */
 static bool only_looks(const struct wait *wait, uint32_t spins)
 {
@@ -250,9 +247,7 @@ void wait_moved(struct wait *wait)
 	wait->nap_ns = NAP_FIRST_NS;
 }
 
-/*
- * Returns whether a ping is due. The time is kept with the peer, since waits may be short and many.
- */
+/* Returns whether a ping is due. The peer keeps the time, since waits may be short and many. */
 static bool ping_due(struct peer *peer)
 {
 	uint64_t now = now_ns();
@@ -269,7 +264,7 @@ bool wait_watch(struct wait *wait, struct peer *peer)
 	if (!ping_due(peer))
 		wire_poll(&peer->wire);
 	else if (state_load(&peer->state) == PEER_NEW)
-		service_queue_request(peer); /* never connected: connecting finds out whether it can be reached */
+		service_queue_request(peer); /* connecting finds out whether it can be reached */
 	else
 		wire_ping(&peer->wire);
 	if (counter_load(&peer->shortage_ns) > wait->start_ns) /* pairs with suffer_shortage */

@@ -9,8 +9,8 @@
 struct oriel_job;
 
 /*
- * Answers an AM_QUESTION. Returns the size of the answer, or a negative enum am_verdict. Waits for
- * nothing: what another thread is changing is left out. The caller holds am->lock.
+ * Answers an AM_QUESTION, without what another thread is changing. Returns the answer's size, or a
+ * negative enum am_verdict. The caller holds am->lock.
  */
 int answer_question(struct oriel_job *job, const struct am *am, struct rank_answer *answer);
 

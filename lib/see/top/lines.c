@@ -2,8 +2,7 @@
 /*
  * lines.c - see lines.h
  *
- * A line is one object with the keys below, in this order: what one oriel-top writes another reads.
- * Texts are printable ASCII.
+ * A line is one object with the keys below, in this order. Texts are printable ASCII.
  */
 #include "see/top/lines.h"
 

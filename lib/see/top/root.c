@@ -2,8 +2,8 @@
 /*
  * root.c - see root.h
  *
- * A node is a rank that has a row, or that a row waits for. The printed chain of a root starts at
- * the rank that is farthest from it. A stopped rank is a root, whatever it waits for.
+ * A node is a rank that has a row, or that a row names. The chain printed for a root begins at the
+ * rank farthest from it. A stopped rank is a root.
  */
 #include "see/top/root.h"
 
@@ -113,7 +113,7 @@ static bool is_root(const struct node *node)
 	return true;
 }
 
-/* Walks against the arrows from a root, and returns the node that lies deepest. */
+/* Walks against the arrows from a root. Returns the deepest node. */
 static size_t search(struct graph *graph, size_t root)
 {
 	size_t first = 0, last = 0;
@@ -173,7 +173,7 @@ static void print_root(FILE *out, const struct node *root)
 	fputs("; begin there\n", out);
 }
 
-/* Prints where the waiting begins. Leaves out ranks that neither wait nor are waited for. */
+/* Prints where the waiting begins. */
 static bool print_roots(FILE *out, struct graph *graph)
 {
 	bool any = false;
@@ -195,7 +195,7 @@ static bool print_roots(FILE *out, struct graph *graph)
 	return any;
 }
 
-/* The next node that this one waits for, behind the place *at; or NONE. */
+/* Returns the next node that this one waits for, behind *at; or NONE. */
 static size_t next_edge(const struct graph *graph, const struct node *node, size_t *at)
 {
 	size_t skip = *at;
@@ -217,7 +217,7 @@ static void print_circle(FILE *out, const struct graph *graph, const size_t *way
 	fprintf(out, "%d: a circle, in which each waits for the next\n", graph->node[way[0]].rank);
 }
 
-/* Walks along the arrows from a node; the first circle that is found is printed. */
+/* Walks along the arrows from a node, and prints the first circle. */
 static bool find_circle(FILE *out, struct graph *graph, size_t from)
 {
 	size_t length = 0;

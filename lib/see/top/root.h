@@ -7,9 +7,9 @@
 
 #include "see/top/rows.h"
 
-#define CHAIN_SHOWN 8 /* ranks of a chain that are printed; of a longer one the first and the last */
+#define CHAIN_SHOWN 8 /* ranks of a chain that are printed: its first and last */
 
-/* Prints a line for each root of the job in these sorted rows, and for a circle. */
+/* Prints a line for each root of the job in these sorted rows, or a circle. */
 void root_print(FILE *out, const struct row *rows, size_t count);
 
 #endif

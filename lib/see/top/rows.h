@@ -2,8 +2,8 @@
 /*
  * rows.h - what oriel-top knows: a row for each wait, and one for each rank that does not wait
  *
- * Rows come from boards (scan.h) or from lines of another oriel-top (lines.h). Both are checked
- * where they are read, so a row holds printable text and legal ranks only.
+ * Rows come from boards (scan.h) or from lines of another oriel-top (lines.h), which check them: a
+ * row holds printable text and legal ranks only.
  */
 #ifndef ORIEL_TOP_ROWS_H
 #define ORIEL_TOP_ROWS_H
@@ -24,7 +24,7 @@ struct row {
 	int size;
 	int pid;       /* in /proc of its host */
 	char state;    /* of /proc/PID/stat */
-	char call[32]; /* "": the rank does not wait, and what follows is empty */
+	char call[32]; /* "": the rank does not wait; what follows is empty */
 	char site[SITE_TEXT_BYTES];
 	char window[96];
 	uint64_t waited_ms;
@@ -45,10 +45,10 @@ struct rows {
 /* Adds an empty row. Ends the program if memory is short or there are ROWS_MAX. */
 struct row *rows_add(struct rows *rows);
 
-/* Orders by job, rank, process, and the longest wait first; drops what was read twice. */
+/* Orders by job, rank, process, and longest wait; drops what was read twice. */
 void rows_sort(struct rows *rows);
 
-/* Returns the number of rows from `first` on that belong to the same job. */
+/* Returns how many rows from `first` on belong to one job. */
 size_t rows_of_job(const struct rows *rows, size_t first);
 
 static inline bool row_waits(const struct row *row)
@@ -61,10 +61,10 @@ static inline bool row_is_stopped(const struct row *row)
 	return row->state == 'T' || row->state == 't';
 }
 
-/* Returns why the rank waits, for the column; never NULL. */
+/* Returns why the rank waits, for the column. */
 const char *row_cause(const struct row *row);
 
-/* Prints why oriel-top cannot go on, and ends it. */
+/* Prints why oriel-top ends, and ends it. */
 _Noreturn void top_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

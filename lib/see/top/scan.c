@@ -39,7 +39,7 @@ static bool is_own(const char *path)
 	return stat(path, &st) == 0 && st.st_uid == geteuid();
 }
 
-/* Only a link of that text is opened: to open another file may block, or have effects. */
+/* No other file is opened: that may block, or have effects. */
 static bool leads_to_board(const char *path)
 {
 	char text[sizeof(LINK_TEXT)];
@@ -68,7 +68,7 @@ static bool read_board(const char *path, struct board_copy *copy)
 	return sound;
 }
 
-/* The process's number in its own process namespace, the last that the kernel lists. */
+/* Returns the process's number in its own namespace, the last that the kernel lists. */
 static pid_t own_number(pid_t pid)
 {
 	char path[PATH_BYTES], line[256];
@@ -167,7 +167,7 @@ static struct row *add_row(struct rows *rows, const struct scan *scan, const str
 	return row;
 }
 
-/* The rank of the job that is this process here, or -1. */
+/* Returns the rank of the job that is this process, or -1. */
 static int rank_of(const struct scan *scan, const char *job, pid_t own)
 {
 	for (size_t i = 0; i < scan->count; i++) {
@@ -177,7 +177,7 @@ static int rank_of(const struct scan *scan, const char *job, pid_t own)
 	return -1;
 }
 
-/* For a lock the row names its holders, as far as they are found here. */
+/* For a lock the row names the holders found here. */
 static void set_holders(const struct scan *scan, struct row *row, const struct board_wait *wait)
 {
 	row->lock_of = wait->rank_count ? wait->ranks[0] : -1;
