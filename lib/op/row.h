@@ -4,14 +4,13 @@
  *
  * DESIGN NOTES
  *
- * The columns of a matrix, and the rows of a part of it, are blocks of one size at one distance
- * from each other. To memory that is not mapped, such a call goes as one operation, a row (acc.h),
- * by an active message that says how many blocks there are, and how far apart (layout.h). It needs
- * no table, as a list does (list.h), no check of each piece, and no operation for each. So 512
- * blocks of eight bytes take a tenth of the time.
+ * The columns of a matrix are blocks of one size at one distance from each other. To memory that is
+ * not mapped, such a call goes as one operation, a row (acc.h), by an active message that has their
+ * count and distance (layout.h), and is checked by its two ends. A list (list.h) needs a table, and
+ * a check and an operation for each piece.
  *
- * A row is checked by its two ends. All other calls take the general path: if the pieces differ, if
- * they are not all in range, or if the target is to be found or mapped first.
+ * All other calls take the general path: if the pieces differ, if they are not all in range, or if
+ * the target is to be found or mapped first.
  */
 #ifndef ORIEL_ROW_H
 #define ORIEL_ROW_H
@@ -34,15 +33,14 @@ struct row_lists {
 };
 
 /*
- * Returns whether the pieces are the blocks of a row of whole elements of that type, none of them
- * at NULL. Fills in *acc, except for the place at the target; the distance there is in units of
- * displacement.
+ * Returns whether the pieces are a row of whole elements of that type, none at NULL. Fills in *acc
+ * but for the place at the target; the distance there is in units of displacement.
  */
 bool row_find(const struct row_lists *lists, enum oriel_type type, enum oriel_op op, struct acc *acc);
 
 /*
- * Returns whether the target's handler may apply the row, of which the first block is at disp.
- * Completes *acc then. The target is described; the caller holds win->lock.
+ * Completes *acc, whose first block is at disp, if the target's handler may apply the row. The
+ * target is described; the caller holds win->lock.
  */
 bool row_place(struct oriel_win *win, struct link *link, struct acc *acc, size_t disp);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* answer.c - see answer.h. */
+/* See answer.h. */
 #include "see/answer.h"
 
 #include <stdarg.h>

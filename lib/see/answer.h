@@ -25,7 +25,7 @@ enum answer_fact {
 struct rank_answer {
 	uint32_t version;
 	uint32_t facts;     /* enum answer_fact */
-	uint64_t for_asker; /* how often it has done for the asker what that awaits; fences: for all */
+	uint64_t for_asker; /* how often it has done what the asker awaits; fences: for all */
 	uint64_t for_other; /* as much, for the other rank that got most */
 	int32_t other;      /* that rank, or -1 */
 	uint32_t holder_count;
@@ -38,7 +38,7 @@ struct rank_answer {
 struct asked {
 	int rank; /* of the job */
 	enum board_cause cause;
-	uint64_t count; /* how often the asker has done its part; fences: has called fence */
+	uint64_t count; /* how often the asker has done its part, or called fence */
 };
 
 /* Makes the answer's texts printable. Returns whether it is one of a job of that size. */
@@ -48,8 +48,8 @@ bool answer_is_sound(struct rank_answer *answer, int size);
 const char *answer_text(const struct rank_answer *answer, const struct asked *asked, char text[ANSWER_TEXT_BYTES]);
 
 /*
- * Adds to the text of an answer that names holders what the first of them waits for, which it has
- * answered itself. NULL: it has not answered.
+ * Adds what the first of the named holders has answered about its own wait. NULL: it has not
+ * answered.
  */
 void answer_add_holder(const struct rank_answer *answer, const struct rank_answer *holder,
                        char text[ANSWER_TEXT_BYTES]);

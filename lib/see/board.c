@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* board.c - see board.h. */
+/* See board.h. */
 #include "see/board.h"
 
 #include <fcntl.h>

@@ -33,17 +33,17 @@
 
 enum board_cause {
 	CAUSE_UNKNOWN,
-	CAUSE_SETUP,      /* a connection, or the description of a window */
-	CAUSE_POST,       /* the target has not posted */
-	CAUSE_COMPLETE,   /* the origin has not completed */
-	CAUSE_FENCE,      /* the member has not called fence */
-	CAUSE_COLLECTIVE, /* the rank has not come to a collective call */
-	CAUSE_LOCK,       /* another rank holds the lock */
-	CAUSE_DATA,       /* operations are under way, or not applied at the target */
-	CAUSE_ROOM,       /* the target's ring is full */
-	CAUSE_SIGNAL,     /* any rank may send it */
-	CAUSE_DETACH,     /* the member has not acknowledged a detach */
-	CAUSE_LIBRARY,    /* another thread of this process, or a page lock */
+	CAUSE_SETUP, /* a connection, or the description of a window */
+	CAUSE_POST,
+	CAUSE_COMPLETE,
+	CAUSE_FENCE,
+	CAUSE_COLLECTIVE,
+	CAUSE_LOCK,
+	CAUSE_DATA,    /* operations are under way, or not applied at the target */
+	CAUSE_ROOM,    /* the target's ring is full */
+	CAUSE_SIGNAL,  /* any rank may send it */
+	CAUSE_DETACH,  /* the member has not acknowledged a detach */
+	CAUSE_LIBRARY, /* another thread of this process, or a page lock */
 	CAUSE_COUNT
 };
 
@@ -68,7 +68,7 @@ enum board_epoch {
 /* A wait. Ranks are those of the job. */
 struct board_wait {
 	uint64_t since_ns; /* CLOCK_MONOTONIC; 0: the slot is empty */
-	uint64_t caller;   /* where the program called (see/caller.h); 0: not known */
+	uint64_t caller;   /* see/caller.h; 0: not known */
 	uint32_t cause;    /* enum board_cause */
 	uint32_t epochs;   /* of the window, enum board_epoch */
 	uint32_t rank_count;
@@ -140,7 +140,7 @@ struct board_copy {
 	struct board_wait wait[BOARD_SLOTS];
 };
 
-/* Copies what is sound of a page that was read twice. Returns false if it is no board. */
+/* Copies what is sound of a page read twice. Returns false if it is no board. */
 bool board_read(struct board_copy *copy, const void *first, const void *second, size_t size_bytes);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* caller.c - see caller.h. */
+/* See caller.h. */
 #include "see/caller.h"
 
 #include <link.h>

@@ -4,13 +4,10 @@
  *
  * DESIGN NOTES
  *
- * A public function keeps no return address, which would cost instructions in every call. A wait
- * that lasts walks up its own stack instead: the first frame outside of this library and of
- * oriel-mpi is the program's. Only the library's own frames are walked through, and those of an
- * MPI's Fortran interface, which stands between the program and oriel-mpi.
- *
- * The walk calls the unwinder of libgcc. liboriel.so has it inside (-static-libgcc), so no library
- * more is loaded when a job starts.
+ * To keep return addresses would cost instructions in every call. So a wait that lasts walks up its
+ * own stack: the first frame outside of this library, oriel-mpi and the MPI's Fortran interface is
+ * the program's. liboriel.so has libgcc's unwinder inside (-static-libgcc), so that a job loads no
+ * further library.
  */
 #ifndef ORIEL_CALLER_H
 #define ORIEL_CALLER_H

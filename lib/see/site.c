@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* site.c - see site.h. */
+/* See site.h. */
 #include "see/site.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* source.c - see source.h. */
+/* See source.h. */
 #include "see/source.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* rows.c - see rows.h. */
+/* See rows.h. */
 #include "see/top/rows.h"
 
 #include <stdarg.h>

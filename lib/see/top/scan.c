@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* scan.c - see scan.h. */
+/* See scan.h. */
 #include "see/top/scan.h"
 
 #include <dirent.h>
