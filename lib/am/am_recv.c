@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* am_recv.c - see am_recv.h. */
+/* See am_recv.h. */
 #include "am/am_recv.h"
 
 #include <stddef.h>

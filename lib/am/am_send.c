@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* am_send.c - see am_send.h. */
+/* See am_send.h. */
 #include "am/am_send.h"
 
 #include <stddef.h>

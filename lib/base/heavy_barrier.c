@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* heavy_barrier.c - see order.h. */
+/* See order.h. */
 #include "base/order.h"
 
 #include <linux/membarrier.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* libev.c - see libev.h. */
+/* See libev.h. */
 #include "base/libev.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* owned_lock.c - see owned_lock.h. */
+/* See owned_lock.h. */
 #include "base/owned_lock.h"
 
 #include <linux/membarrier.h>

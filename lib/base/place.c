@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* place.c - see process.h. */
+/* See process.h. */
 #include "base/process.h"
 
 #include <stdio.h>

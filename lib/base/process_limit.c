@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* process_limit.c - see process_limit.h. */
+/* See process_limit.h. */
 #include "base/process_limit.h"
 
 #include <errno.h>

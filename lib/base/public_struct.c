@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* public_struct.c - see handle.h. */
+/* See handle.h. */
 #include "base/handle.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* settings.c - see settings.h. */
+/* See settings.h. */
 #include "base/settings.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* tell.c - see settings.h. */
+/* See settings.h. */
 #include "base/settings.h"
 
 #include <stdarg.h>

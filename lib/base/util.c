@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* util.c - see util.h. */
+/* See util.h. */
 #include "base/util.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* atomics_peer.c - see atomics_peer.h. */
+/* See atomics_peer.h. */
 #include "conn/atomics_peer.h"
 
 #include "base/err.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* coll.c - see coll.h. */
+/* See coll.h. */
 #include "conn/coll.h"
 
 #include <sodium.h>

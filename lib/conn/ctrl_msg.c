@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* ctrl_msg.c - see ctrl_msg.h. */
+/* See ctrl_msg.h. */
 #include "conn/ctrl_msg.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* endpoint.c - see endpoint.h. */
+/* See endpoint.h. */
 #include "conn/endpoint.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* goodbye.c - see goodbye.h. */
+/* See goodbye.h. */
 #include "conn/goodbye.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* route.c - see conn.h. */
+/* See conn.h. */
 #include "conn/conn.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* sharing.c - see sharing.h. */
+/* See sharing.h. */
 #include "conn/sharing.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* death.c - see death.h. */
+/* See death.h. */
 #include "job/death.h"
 
 #include <stdio.h>

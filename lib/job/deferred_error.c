@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* deferred_error.c - see deferred_error.h. */
+/* See deferred_error.h. */
 #include "job/deferred_error.h"
 
 #include <stdlib.h>

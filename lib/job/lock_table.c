@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* lock_table.c - see lock_table.h. */
+/* See lock_table.h. */
 #include "job/lock_table.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* service_queue.c - see service_queue.h. */
+/* See service_queue.h. */
 #include "job/service_queue.h"
 
 #include <stddef.h>

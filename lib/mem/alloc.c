@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* alloc.c - see alloc.h. */
+/* See alloc.h. */
 #include "mem/alloc.h"
 
 #include <stdint.h>

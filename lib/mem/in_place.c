@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* in_place.c - see mem.h. */
+/* See mem.h. */
 #include "mem/mem.h"
 
 #include "base/settings.h"

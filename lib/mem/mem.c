@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* mem.c - see mem.h. */
+/* See mem.h. */
 #include "mem/mem.h"
 
 #include <errno.h>

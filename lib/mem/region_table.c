@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* region_table.c - see region_table.h. */
+/* See region_table.h. */
 #include "mem/region_table.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* window_cache.c - see alloc.h. */
+/* See alloc.h. */
 #include "mem/alloc.h"
 
 #include <string.h>

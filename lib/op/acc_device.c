@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* acc_device.c - see acc_device.h. */
+/* See acc_device.h. */
 #include "op/acc_device.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* acc_route.c - see acc_route.h. */
+/* See acc_route.h. */
 #include "op/acc_route.h"
 
 #include <assert.h>

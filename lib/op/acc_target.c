@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* acc_target.c - see acc_target.h. */
+/* See acc_target.h. */
 #include "op/acc_target.h"
 
 #include "base/err.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* am_codec.c - see am_codec.h. */
+/* See am_codec.h. */
 #include "op/am_codec.h"
 
 #include <assert.h>

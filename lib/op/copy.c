@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* copy.c - see copy.h. */
+/* See copy.h. */
 #include "op/copy.h"
 
 #include "base/util.h"

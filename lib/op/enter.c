@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* enter.c - see enter.h. */
+/* See enter.h. */
 #include "op/enter.h"
 
 #include "base/err.h"

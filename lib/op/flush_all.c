@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* flush_all.c - see flush_all.h. */
+/* See flush_all.h. */
 #include "op/flush_all.h"
 
 #include "base/err.h"

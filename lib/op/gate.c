@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* gate.c - see gate.h. */
+/* See gate.h. */
 #include "op/gate.h"
 
 #include "win/lock_mapped.h"

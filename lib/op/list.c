@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* list.c - see list.h. */
+/* See list.h. */
 #include "op/list.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* route_text.c - see route_text.h. */
+/* See route_text.h. */
 #include "op/route_text.h"
 
 #include <stdio.h>

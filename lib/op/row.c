@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* row.c - see row.h. */
+/* See row.h. */
 #include "op/row.h"
 
 #include <stdint.h>

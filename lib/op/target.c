@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* target.c - see target.h. */
+/* See target.h. */
 #include "op/target.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* watermark.c - see watermark.h. */
+/* See watermark.h. */
 #include "op/watermark.h"
 
 #include "base/err.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* memory_file.c - see memory_file.h. */
+/* See memory_file.h. */
 #include "pages/memory_file.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* move_worth.c - see share_in_place.h. */
+/* See share_in_place.h. */
 #include "pages/share_in_place.h"
 
 #include <stddef.h>

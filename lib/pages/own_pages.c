@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* own_pages.c - see own_pages.h. */
+/* See own_pages.h. */
 #include "pages/own_pages.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* page_exchange.c - see page_exchange.h. */
+/* See page_exchange.h. */
 #include "pages/page_exchange.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* page_watch.c - see page_watch.h. */
+/* See page_watch.h. */
 #include "pages/page_watch.h"
 
 #include <errno.h>

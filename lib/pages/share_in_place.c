@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* share_in_place.c - see share_in_place.h. */
+/* See share_in_place.h. */
 #include "pages/share_in_place.h"
 
 #include <errno.h>

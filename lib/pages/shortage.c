@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* shortage.c - see shortage.h. */
+/* See shortage.h. */
 #include "pages/shortage.h"
 
 #include <errno.h>

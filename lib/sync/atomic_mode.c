@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* atomic_mode.c - see atomic_mode.h. */
+/* See atomic_mode.h. */
 #include "sync/atomic_mode.h"
 
 #include <pthread.h>

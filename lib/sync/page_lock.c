@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* page_lock.c - see page_lock.h. */
+/* See page_lock.h. */
 #include "sync/page_lock.h"
 
 #include <sched.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* question.c - see question.h. */
+/* See question.h. */
 #include "sync/question.h"
 
 #include <stdio.h>

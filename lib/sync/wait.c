@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* wait.c - see wait.h. */
+/* See wait.h. */
 #include "sync/wait.h"
 
 #include <assert.h>

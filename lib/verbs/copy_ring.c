@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* copy_ring.c - see copy_ring.h. */
+/* See copy_ring.h. */
 #include "verbs/copy_ring.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* devices.c - see devices.h. */
+/* See devices.h. */
 #include "verbs/devices.h"
 
 #include <errno.h>

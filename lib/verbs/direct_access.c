@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* direct_access.c - see direct_access.h. */
+/* See direct_access.h. */
 #include "verbs/direct_access.h"
 
 #include "base/order.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* handshake.c - see handshake.h. */
+/* See handshake.h. */
 #include "verbs/handshake.h"
 
 #include <sodium.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* mr_cache.c - see mr_cache.h. */
+/* See mr_cache.h. */
 #include "verbs/mr_cache.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* provider.c - see provider.h. */
+/* See provider.h. */
 #include "verbs/provider.h"
 
 #include <errno.h>

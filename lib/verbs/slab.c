@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* slab.c - see slab.h. */
+/* See slab.h. */
 #include "verbs/slab.h"
 
 #include <stdlib.h>

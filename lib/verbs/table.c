@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* table.c - see slab.h. */
+/* See slab.h. */
 #include "verbs/slab.h"
 
 /* A peer that reads the root meanwhile finds a wrong check, and reads again. */

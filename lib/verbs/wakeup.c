@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* wakeup.c - see wakeup.h. */
+/* See wakeup.h. */
 #include "verbs/wakeup.h"
 
 #include <errno.h>

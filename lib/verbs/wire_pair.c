@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* wire_pair.c - see wire.h. */
+/* See wire.h. */
 #include "verbs/wire.h"
 
 #include <errno.h>

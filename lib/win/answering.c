@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* answering.c - see answering.h. */
+/* See answering.h. */
 #include "win/answering.h"
 
 #include "base/order.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* blocked.c - see blocked.h. */
+/* See blocked.h. */
 #include "win/blocked.h"
 
 #include "base/order.h"

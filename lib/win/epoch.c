@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* epoch.c - see epoch.h. */
+/* See epoch.h. */
 #include "win/epoch.h"
 
 #include <stdio.h>

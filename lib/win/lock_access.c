@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* lock_access.c - see lock_access.h. */
+/* See lock_access.h. */
 #include "win/lock_access.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* places.c - see places.h. */
+/* See places.h. */
 #include "win/places.h"
 
 #include "conn/coll.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* regions.c - see regions.h. */
+/* See regions.h. */
 #include "win/regions.h"
 
 #include <search.h>

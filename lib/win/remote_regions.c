@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* remote_regions.c - see remote_regions.h. */
+/* See remote_regions.h. */
 #include "win/remote_regions.h"
 
 #include <stddef.h>

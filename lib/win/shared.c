@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* shared.c - see shared.h. */
+/* See shared.h. */
 #include "win/shared.h"
 
 #include <stdlib.h>

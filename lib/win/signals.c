@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* signals.c - see signals.h. */
+/* See signals.h. */
 #include "win/signals.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* collective.c - see job.h. */
+/* See job.h. */
 #include "mpi/job/job.h"
 
 #include <mpi.h>

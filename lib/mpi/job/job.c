@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* job.c - see job.h. */
+/* See job.h. */
 #include "mpi/job/job.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* names.c - see names.h. */
+/* See names.h. */
 #include "mpi/job/names.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pieces.c - see memory.h. */
+/* See memory.h. */
 #include "mpi/job/memory.h"
 
 #include <stdint.h>

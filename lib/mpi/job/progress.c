@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* progress.c - see progress.h. */
+/* See progress.h. */
 #include "mpi/job/progress.h"
 
 #include <dlfcn.h>

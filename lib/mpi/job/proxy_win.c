@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* proxy_win.c - see proxy_win.h. */
+/* See proxy_win.h. */
 #include "mpi/job/proxy_win.h"
 
 #include <pthread.h>

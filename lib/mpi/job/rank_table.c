@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* rank_table.c - see rank_table.h. */
+/* See rank_table.h. */
 #include "mpi/job/rank_table.h"
 
 #include <fcntl.h>

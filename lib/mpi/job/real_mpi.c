@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* real_mpi.c - see real_mpi.h. */
+/* See real_mpi.h. */
 #include "mpi/job/real_mpi.h"
 
 #include <dlfcn.h>

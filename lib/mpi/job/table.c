@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* table.c - see table.h. */
+/* See table.h. */
 #include "mpi/job/table.h"
 
 #include <stdlib.h>

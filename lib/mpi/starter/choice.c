@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* choice.c - see starter.h. */
+/* See starter.h. */
 #include "mpi/starter/starter.h"
 
 #include <stdbool.h>

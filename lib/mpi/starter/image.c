@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* image.c - see libraries.h. */
+/* See libraries.h. */
 #include "mpi/starter/libraries.h"
 
 #include <fcntl.h>

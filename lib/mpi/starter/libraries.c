@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* libraries.c - see libraries.h. */
+/* See libraries.h. */
 #include "mpi/starter/libraries.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* contents.c - see flatten.h. */
+/* See flatten.h. */
 #include "mpi/type/flatten.h"
 
 #include <stdlib.h>

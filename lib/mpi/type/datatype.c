@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* datatype.c - see datatype.h. */
+/* See datatype.h. */
 #include "mpi/type/datatype.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* layout.c - see layout.h. */
+/* See layout.h. */
 #include "mpi/type/layout.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* error.c - see error.h. */
+/* See error.h. */
 #include "mpi/win/error.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* hints.c - see window.h. */
+/* See window.h. */
 #include "mpi/win/window.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* keyvals.c - see keyvals.h. */
+/* See keyvals.h. */
 #include "mpi/win/keyvals.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* members.c - see members.h. */
+/* See members.h. */
 #include "mpi/win/members.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* operation.c - see operation.h. */
+/* See operation.h. */
 #include "mpi/win/operation.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* request.c - see operation.h. */
+/* See operation.h. */
 #include "mpi/win/operation.h"
 
 #include <pthread.h>
