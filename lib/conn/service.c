@@ -386,7 +386,7 @@ static void run_deaf(struct service *service)
 	char text[DEATH_TEXT_BYTES];
 
 	snprintf(text, sizeof(text),
-	         "this rank can hear of nobody: poll fails: %s; has the program closed all descriptors?",
+	         "this rank receives no events: poll fails: %s; has the program closed all descriptors?",
 	         strerror(service->poll_error));
 	for (int rank = 0; rank < job->size; rank++) {
 		if (rank != job->rank)
