@@ -2,13 +2,12 @@
 /*
  * boot.c - finds out how this process was started
  *
- * DESIGN NOTES A launcher of several processes leaves variables in their environment, and these
- * choose the client. The innermost launcher's variables go first. ORIEL_BOOT overrides that.
+ * DESIGN NOTES Variables that a launcher leaves in the environment choose the client; the innermost
+ * launcher's go first. ORIEL_BOOT overrides that.
  *
- * The worst answer to an unknown launcher would be to go on: a job of N ranks would become N jobs
- * of one rank, each of which computes happily. So every launcher known to start several processes
- * is listed with a variable that only its children have. A job of one is accepted if the launcher
- * says that it is one: that is what the caller asked for.
+ * Under an unknown launcher, a job of N ranks would become N jobs of one rank. So every launcher
+ * without a client is listed with a variable that only its children have, and refused, unless it
+ * says that the job has one process.
  */
 #include "client/clients.h"
 #include "client/starter.h"
@@ -30,12 +29,12 @@ static const char *const way_words[] = { "run", "pmix", "pmi", "single", NULL };
 /* The launchers' variables; WAY_SINGLE has none. */
 static const char *const way_variables[] = { BOOT_ENV_SERVER, "PMIX_NAMESPACE", "PMI_FD" };
 
-/* A launcher that has no client here. */
+/* A launcher without a client. */
 struct foreign_launcher {
 	const char *name;
-	struct starter_text (*versioned)(void); /* name and version, if known; or NULL */
+	struct starter_text (*versioned)(void); /* NULL: use name */
 	const char *rank_variable;              /* set in each process it starts */
-	const char *size_variable;              /* the number of processes; NULL: not known */
+	const char *size_variable;              /* NULL: not known */
 };
 
 static const struct foreign_launcher foreign_launchers[] = {
@@ -52,7 +51,7 @@ static const struct foreign_launcher foreign_launchers[] = {
 	{ "jsrun", NULL, "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE" },
 };
 
-/* Plain srun, whose error text suggests other ways to start. */
+/* Plain srun. */
 static const struct foreign_launcher slurm = { NULL, starter_slurm, "SLURM_PROCID", "SLURM_NTASKS" };
 
 static int is_alone(const struct foreign_launcher *launcher)
@@ -133,8 +132,8 @@ static int read_wish(enum way *way)
 }
 
 /*
- * hydra starts its own agents by srun, which may have given them a PMIx job, so hydra is the inner
- * launcher. For other launchers the order is unknown.
+ * hydra starts its agents by srun, which may give them a PMIx job, so hydra is the inner launcher.
+ * For other launchers the order is unknown.
  */
 static int choose_between_both(enum way *way)
 {
@@ -187,9 +186,7 @@ static int open_client(struct boot **boot)
 	}
 }
 
-/*
- * The parent is the launcher's, and that of all ranks on this machine, where the job has no name.
- */
+/* In a job without a name, all ranks on this machine have one parent, the launcher's. */
 static void name_job(struct boot *boot)
 {
 	const char *space = getenv("PMIX_NAMESPACE");

@@ -2,16 +2,14 @@
 /*
  * boot.h - what the library needs of the launcher
  *
- * The interface is small, so that another process manager is one more file: rank, size, one value
- * of each rank read on demand, abort, and news of dead ranks. A rank puts once, before its first
- * get: launchers keep the first value, and answer nothing before all ranks have put. There is no
- * barrier: that of some process managers is none, or waits for the dead; ranks leave by goodbyes
- * (goodbye.h).
+ * The interface is small: rank, size, one value of each rank read on demand, abort, and news of
+ * dead ranks. A rank puts once, before its first get: launchers keep the first value, and answer
+ * nothing before all ranks have put. There is no barrier, since those of some launchers wait for
+ * the dead; ranks leave by goodbyes (goodbye.h).
  *
  * Calls are asynchronous and belong to one thread at a time: oriel_init's caller until the service
- * thread runs, the service thread until it has ended, then oriel_finalize's caller. Requests are
- * sent at once. Answers are callbacks out of ops->dispatch, which is called when ops->fd is
- * readable.
+ * thread runs, the service thread until it has ended, then oriel_finalize's caller. Answers are
+ * callbacks out of ops->dispatch, which is called when ops->fd is readable.
  *
  * ERRORS: functions return 0 or a negative ORIEL_ERR_*, with err_set's text.
  */
@@ -35,10 +33,7 @@ struct oriel_bootstrap;
 struct boot_events {
 	/* The answer to a get; value is NULL if the rank ended without putting the key. */
 	void (*value)(void *arg, int rank, const char *key, const void *value, size_t size_bytes);
-	/*
-	 * A rank ended without leaving the job (signal, exit before leave); text says how. Called once
-	 * per rank.
-	 */
+	/* A rank ended without leaving the job; text says how. Called once per rank. */
 	void (*died)(void *arg, int rank, const char *text);
 	/* The launcher is gone: no further answers. Called once. */
 	void (*lost)(void *arg, const char *text);
@@ -46,10 +41,10 @@ struct boot_events {
 
 struct boot_ops {
 	const char *name;
-	bool tells_deaths; /* each process's end, as soon as the launcher has collected it */
+	bool tells_deaths; /* each process's end, at once */
 	int (*put)(struct boot *boot, const char *key, const void *value, size_t size_bytes);
 	int (*get)(struct boot *boot, int rank, const char *key);
-	int (*leave)(struct boot *boot); /* "this rank ends in order from here on" */
+	int (*leave)(struct boot *boot); /* this rank now ends in order */
 	int (*abort)(struct boot *boot, int status, const char *reason);
 	int (*fd)(const struct boot *boot); /* -1: nothing comes unasked; dispatch after each request */
 	int (*dispatch)(struct boot *boot); /* never blocks */
@@ -62,18 +57,18 @@ struct boot {
 	void *events_arg;
 	int rank;
 	int size;
-	int local_size;     /* ranks on this machine, for the choice between spinning and yielding */
+	int local_size;     /* ranks on this machine */
 	uint32_t gathering; /* 1: no answers before all ranks have put; state_store, state_load */
-	char job[64];       /* what the launcher calls the job, the same at all ranks; "": unknown */
-	char addr[64];      /* the local address the launcher chose (--addr), or "" */
-	char device[64];    /* the device it chose (--device), or "" */
+	char job[64];       /* the job's name, equal at all ranks; "": unknown */
+	char addr[64];      /* the launcher's --addr, or "" */
+	char device[64];    /* the launcher's --device, or "" */
 };
 
 /*
- * Joins a job: that of `own`, the program's own means, if not NULL (*own is not needed afterwards).
+ * Joins the job of `own`, the program's own means, if not NULL; *own is not needed afterwards.
  * Otherwise the environment names the launcher: oriel-run, PMIx or PMI-1; without any, the job has
- * one rank. Launchers without a client here (plain srun, PALS_RANKID, ...) are ORIEL_ERR_BOOTSTRAP.
- * Blocks, with a bound, until the launcher has accepted this rank.
+ * one rank. Launchers without a client here are ORIEL_ERR_BOOTSTRAP. Blocks, with a bound, until
+ * the launcher has accepted this rank.
  */
 int boot_open(const struct oriel_bootstrap *own, const struct boot_events *events, void *events_arg,
               struct boot **boot);

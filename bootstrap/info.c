@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * info.c - oriel-info: devices, ports, GIDs, addresses and limits of this machine, and which device
- * Oriel would take from which provider (verbs/provider.h)
+ * info.c - oriel-info: this machine's devices, addresses and limits, and which device Oriel would
+ * take from which provider (verbs/provider.h)
  *
  * Rank 0 of a job also prints how it would reach the others. The exit status is 0 if oriel_init
- * would find what it needs and, under a launcher, every rank can be reached; 1 if not; 2 for wrong
- * usage.
+ * would find what it needs and rank 0 could reach all others; 1 if not; 2 for wrong usage.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -145,7 +144,7 @@ static bool print_context(void *arg, const struct device_candidate *candidate)
 	return false;
 }
 
-/* softverbs has no list of devices: its device is the one that its first address is bound to. */
+/* softverbs has no list of devices: its first address gives the device. */
 static void print_softverbs(void)
 {
 	struct rdma_event_channel *channel;
@@ -237,10 +236,7 @@ static void scan(struct choice *choice, const struct verbs_functions *functions,
 	functions->destroy_event_channel(channel);
 }
 
-/*
- * Returns the provider if oriel_init would ask it, and the address it would ask for; otherwise
- * NULL.
- */
+/* Returns the provider and its address if oriel_init would ask it; otherwise NULL. */
 static const struct provider *find_provider(const struct providers *providers, const struct verbs_functions *functions,
                                             const char **addr)
 {
@@ -253,7 +249,7 @@ static const struct provider *find_provider(const struct providers *providers, c
 	return NULL;
 }
 
-/* Scans one provider. Returns false if oriel_init needs it and would find nothing. */
+/* Returns false if oriel_init needs it and would find nothing. */
 static bool scan_one(struct choice *choice, const struct providers *providers, const struct verbs_functions *functions)
 {
 	const char *addr;
@@ -315,7 +311,6 @@ static void print_all(const struct facts *facts, struct choice *choice)
 	print_memory();
 }
 
-/* Each section is an object, whose members are its facts. */
 static void print_facts_as_json(const struct facts *facts)
 {
 	const char *section = "";
@@ -387,7 +382,7 @@ static int check_written(void)
 	return 1;
 }
 
-/* Returns -1, or the status to exit with: nothing more is to be done. */
+/* Returns -1, or the status to exit with. */
 static int take_options(int argc, char **argv, struct choice *choice)
 {
 	const char *option = argc == 2 ? argv[1] : "";

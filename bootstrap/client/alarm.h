@@ -2,8 +2,7 @@
 /*
  * alarm.h - a descriptor that becomes readable at once or at a set time
  *
- * It serves clients whose answers come without a descriptor, or whose gets must be repeated. It has
- * one time; the last call sets it.
+ * It serves clients whose answers come without a descriptor, or whose gets must be repeated.
  */
 #ifndef ORIEL_CLIENT_ALARM_H
 #define ORIEL_CLIENT_ALARM_H
@@ -13,10 +12,7 @@
 #define ALARM_NOW 0
 #define ALARM_NEVER UINT64_MAX
 
-/*
- * Opens a descriptor without a time. ERRORS: ORIEL_ERR_LIMIT, ORIEL_ERR_MEMORY, with err_set's
- * text.
- */
+/* Opens it without a time. ERRORS: ORIEL_ERR_LIMIT, ORIEL_ERR_MEMORY, with err_set's text. */
 int alarm_open(int *fd);
 
 /* Sets the time, as now_ns counts. Until then the descriptor is not readable, even if it was. */

@@ -3,13 +3,10 @@
  * caller.c - the program's own means to find the other ranks (struct oriel_bootstrap)
  *
  * DESIGN NOTES The program gives exchange, or put and get. exchange is an allgather, and the client
- * calls it twice: first for names of machines, which give the number of ranks on this one, then for
- * the values, which it keeps. A rank that fails between the two still takes part in the second,
- * with a value that says so, or the others would wait for ever. put and get are a store: get
- * answers at once, and after "not yet" is repeated after a pause.
- *
- * Answers come out of dispatch, as in other clients: the descriptor becomes readable once there is
- * work.
+ * calls it twice: for names of machines, which give the number of ranks on this one, then for the
+ * values, which it keeps. A rank that fails in between still takes part in the second, without a
+ * value, or the others would wait for ever. put and get are a store: after "not yet", get is
+ * repeated after a pause.
  */
 #include "base/err.h"
 #include "base/handle.h"
@@ -26,7 +23,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A machine, as far as its processors are shared. */
 struct machine {
 	uint8_t boot_id[PLACE_BOOT_ID_BYTES];
 	char node[PLACE_NODE_BYTES];
@@ -88,9 +84,7 @@ static int count_machine(const struct boot_caller *caller, const struct machine 
 	return count;
 }
 
-/*
- * Runs even if the program gives local_size: the number of exchanges must not differ between ranks.
- */
+/* Runs even if local_size is given: all ranks must make as many exchanges. */
 static int exchange_machines(struct boot_caller *caller)
 {
 	struct machine machine = this_machine();
@@ -134,7 +128,7 @@ static void answer_from_blocks(struct boot_caller *caller, const struct later_ge
 
 /* With put and get. */
 
-/* Returns whether the store has answered; otherwise the get is to be repeated. */
+/* Returns false if the get is to be repeated. */
 static bool answer_from_store(struct boot_caller *caller, const struct later_get *get)
 {
 	uint8_t value[BOOT_VALUE_MAX_BYTES];

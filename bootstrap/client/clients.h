@@ -15,16 +15,16 @@
 /* Joins an oriel-run job. */
 int boot_run_open(struct boot **boot);
 
-/* Joins the job of a launcher with a PMIx server: Open MPI's mpirun, PRRTE, srun --mpi=pmix. */
+/* Joins by PMIx: Open MPI's mpirun, PRRTE, srun --mpi=pmix. */
 int boot_pmix_open(struct boot **boot);
 
-/* Joins the job of a launcher that speaks PMI-1: hydra, srun --mpi=pmi2, Flux. */
+/* Joins by PMI-1: hydra, srun --mpi=pmi2, Flux. */
 int boot_pmi_open(struct boot **boot);
 
-/* Joins the job that the program itself has put together; copies *given. */
+/* Joins by the program's own means; copies *given. */
 int boot_caller_open(const struct oriel_bootstrap *given, struct boot **boot);
 
-/* Makes a job of one rank: this process. */
+/* Makes a job of one rank. */
 int boot_single_open(struct boot **boot);
 
 #endif

@@ -2,24 +2,24 @@
 /*
  * later.h - a queue of deferred gets
  *
- * Launchers answer nothing before every rank has put its value, and some take one request at a
- * time. Further gets are queued here, oldest first. A get without success is repeated after a
- * pause, which grows. All zero is an empty queue.
+ * Launchers answer nothing before every rank has put, and some take one request at a time. Further
+ * gets wait here, oldest first. A get without success is repeated after a growing pause. All zero
+ * is an empty queue.
  */
 #ifndef ORIEL_CLIENT_LATER_H
 #define ORIEL_CLIENT_LATER_H
 
 #include "boot.h"
 
-#define LATER_PAUSE_FIRST_MS 20 /* doubles with each repetition, up to the longest */
+#define LATER_PAUSE_FIRST_MS 20 /* doubles with each repetition */
 #define LATER_PAUSE_MAX_MS 1000
-#define LATER_MAX (1 << 20) /* queued gets: one for each rank that a rank can be connected to */
+#define LATER_MAX (1 << 20) /* queued gets: one for each rank that can be connected */
 
 struct later_get {
 	struct later_get *next;
 	int rank;
 	uint64_t due_ns;   /* not to be sent before */
-	uint32_t pause_ms; /* the last pause; 0: there was none */
+	uint32_t pause_ms; /* the last; 0: none yet */
 	char key[BOOT_KEY_MAX_BYTES + 1];
 };
 
@@ -35,16 +35,15 @@ int later_add(struct later *later, int rank, const char *key);
 /* Takes out the oldest get, or returns NULL. The caller frees it. */
 struct later_get *later_take(struct later *later);
 
-/* Like later_take, but takes only a get that is due; now_ns is the time. */
+/* Like later_take, but takes only a due get. */
 struct later_get *later_take_due(struct later *later, uint64_t now_ns);
 
-/* Puts back a get that had no success; it is due after a pause. */
+/* Puts back a get, due after a pause. */
 void later_again(struct later *later, struct later_get *get, uint64_t now_ns);
 
 /* Returns the earliest due time; UINT64_MAX if the queue is empty. */
 uint64_t later_due_ns(const struct later *later);
 
-/* Frees all gets. */
 void later_clear(struct later *later);
 
 #endif

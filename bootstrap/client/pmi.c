@@ -2,22 +2,20 @@
 /*
  * pmi.c - a rank of a launcher that speaks PMI-1 on an inherited socket: hydra, srun --mpi=pmi2
  *
- * DESIGN NOTES Requests and answers are lines (pmi_line.h). Joining blocks, with a deadline: init,
- * limits, the name of the job's store, the ranks' nodes. Afterwards nothing blocks. The put is
- * followed by the launcher's barrier, which ends when every rank has put; only then can gets be
- * sent. One request is outstanding at a time, since Slurm drops those that come during a barrier;
- * later.h queues the others.
+ * DESIGN NOTES Requests and answers are lines (pmi_line.h). Joining blocks, with a deadline;
+ * afterwards nothing blocks. The launcher's barrier follows the put; it ends when every rank has
+ * put, and gets are sent only then. One request is outstanding at a time, since Slurm drops those
+ * that come during a barrier; later.h queues the others.
  *
- * A line is far smaller than an empty socket's buffer, so the socket takes it whole or the
- * connection is broken. The socket stays blocking: its flags may be shared. It stays open after the
- * end, since its number must not become another file's while PMI_FD names it. Close-on-exec, which
- * no inherited descriptor has, marks that this process has joined.
+ * The socket takes a line whole, or the connection is broken: its empty buffer is far larger. The
+ * socket stays blocking: its flags may be shared. It stays open after the end, since PMI_FD still
+ * names its number. Close-on-exec, which no inherited descriptor has, marks that this process has
+ * joined.
  *
- * An MPI library in the process may speak PMI on this socket too (MPICH). Once initialised it owns
- * the socket, and the program must give its own means; under a launcher that lets no one start anew
- * (Slurm), it owns the socket from the start. If Oriel comes first, nothing may be left on the
- * socket when oriel_init returns. So it waits for the exchange and keeps all values. finalize is
- * sent when the process ends, unless MPI has come and sends it.
+ * An MPI library in the process may speak PMI on this socket too (MPICH). It owns the socket once
+ * initialised, under Slurm from the start; the program must then give its own means. If Oriel comes
+ * first, oriel_init leaves nothing on the socket: it waits for the exchange and keeps all values.
+ * finalize is sent when the process ends, unless MPI has come and sends it.
  */
 #include "base/err.h"
 #include "base/order.h"
@@ -41,10 +39,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define JOIN_TIMEOUT_MS 60000       /* for all answers until the job is joined */
-#define EXCHANGE_TIMEOUT_MS 600000  /* for all ranks to come to oriel_init, if this is waited for */
-#define LEAVE_TIMEOUT_MS 60000      /* for them, before a rank leaves early */
-#define LEAVE_SLURM_TIMEOUT_MS 5000 /* likewise, under Slurm, which may not report a death */
+#define JOIN_TIMEOUT_MS 60000       /* for all answers while joining */
+#define EXCHANGE_TIMEOUT_MS 600000  /* for all ranks to come to oriel_init, beside an MPI */
+#define LEAVE_TIMEOUT_MS 60000      /* for all to put, before a rank leaves */
+#define LEAVE_SLURM_TIMEOUT_MS 5000 /* likewise; Slurm may not report a death */
 #define END_TIMEOUT_MS 2000         /* for the answer to the last request */
 #define LINE_BYTES 2048
 #define NAME_BYTES 256 /* of the store's name */
@@ -52,10 +50,9 @@
 
 static_assert(LINE_BYTES > NAME_BYTES + KEY_BYTES + 2 * BOOT_VALUE_MAX_BYTES + 64, "a put is one line");
 
-/* The outstanding request. */
 enum request { REQUEST_NONE, REQUEST_PUT, REQUEST_BARRIER, REQUEST_GET };
 
-/* A rank's value, if all are kept. */
+/* A rank's kept value. */
 struct kept {
 	bool known;
 	uint8_t size_bytes;
@@ -66,14 +63,14 @@ struct boot_pmi {
 	struct boot base;
 	int fd;
 	enum request request;
-	bool put_done;  /* the one put has been made */
+	bool put_done;
 	bool exchanged; /* the barrier after it is over */
 	bool lost;      /* events->lost has been called */
 	char store[NAME_BYTES];
 	int value_max_bytes;     /* of hexadecimal digits */
 	struct later_get *asked; /* for REQUEST_GET */
 	struct later later;
-	struct kept *kept;   /* all values, beside an MPI: the socket is no longer used; else NULL */
+	struct kept *kept;   /* all values, if beside an MPI: the socket is unused; else NULL */
 	int alarm_fd;        /* readable once a kept value is requested; -1 without kept */
 	char in[LINE_BYTES]; /* received part of a line */
 	size_t in_size;
@@ -116,7 +113,7 @@ static int send_line(struct boot_pmi *pmi, const char *format, ...)
 	return fail_lost(pmi, sent < 0 ? strerror(errno) : "it takes no more");
 }
 
-/* Takes the first whole line out of the received bytes, without its newline. */
+/* Takes the first received line, without its newline. */
 static bool take_line(struct boot_pmi *pmi, char line[LINE_BYTES])
 {
 	char *end = memchr(pmi->in, '\n', pmi->in_size);
@@ -155,7 +152,6 @@ static const char *receive_error(ssize_t got)
 	return errno == EMSGSIZE ? "a line is too long" : strerror(errno);
 }
 
-/* Waits for the next line, until the deadline. */
 static int await_line(struct boot_pmi *pmi, uint64_t deadline_ns, char line[LINE_BYTES])
 {
 	struct pollfd pfd = { .fd = pmi->fd, .events = POLLIN };
@@ -217,7 +213,7 @@ static int ask_store(struct boot_pmi *pmi, uint64_t deadline_ns)
 	return rc;
 }
 
-/* Gets the number of ranks on this node: 1 if the launcher does not know it. */
+/* Sets local_size: 1 if the launcher does not know it. */
 static int ask_local_size(struct boot_pmi *pmi, uint64_t deadline_ns)
 {
 	char question[LINE_BYTES], line[LINE_BYTES], mapping[LINE_BYTES];
@@ -280,7 +276,6 @@ static int check_put(const struct boot_pmi *pmi, const char *key, const void *va
 	return 0;
 }
 
-/* Waits for the answer to the request that was sent. */
 static int await_answer(struct boot_pmi *pmi, const char *cmd, uint64_t deadline_ns, char line[LINE_BYTES])
 {
 	int rc = await_line(pmi, deadline_ns, line);
@@ -356,7 +351,6 @@ static int pmi_put(struct boot *boot, const char *key, const void *value, size_t
 	return 0;
 }
 
-/* Sends the oldest queued get if no request is outstanding. */
 static int ask_next(struct boot_pmi *pmi)
 {
 	if (pmi->request != REQUEST_NONE || !pmi->exchanged)
@@ -388,7 +382,7 @@ static int pmi_get(struct boot *boot, int rank, const char *key)
 
 static int pmi_leave(struct boot *boot)
 {
-	(void)boot; /* the end of the connection tells the launcher, see pmi_close */
+	(void)boot; /* pmi_close tells the launcher */
 	return 0;
 }
 
@@ -441,7 +435,7 @@ static void answer_get(struct boot_pmi *pmi, const char *line)
 	free(get);
 }
 
-/* Returns false for a refusal, or a line that does not answer the outstanding request. */
+/* Returns false for a refusal or an unexpected line. */
 static bool take_answer(struct boot_pmi *pmi, const char *line)
 {
 	enum request request = pmi->request;
@@ -519,10 +513,9 @@ static void release(struct boot_pmi *pmi)
 }
 
 /*
- * Returns how long a rank that leaves waits for all to put. One that leaves during the launcher's
- * barrier takes others with it: hydra fails to report the barrier's end to it and ends the job,
- * Slurm waits some 15 s for its node. The time is bounded, since the barrier does not end if a rank
- * died before its put, and short under Slurm, which still serves ranks that come later.
+ * Returns how long a leaving rank waits for all to put. If it left during the barrier, hydra would
+ * end the job. The time is bounded, since the barrier never ends if a rank died before its put, and
+ * short under Slurm, which still serves later ranks.
  */
 static uint64_t leave_limit_ms(void)
 {
@@ -554,16 +547,13 @@ static void finalize(struct boot_pmi *pmi)
 		continue;
 }
 
-/* The socket to finalize at exit, and its process: forked children inherit the exit handlers. */
+/* For finalize_at_exit; process is checked since forked children inherit exit handlers. */
 static struct {
 	int fd;
 	pid_t process;
 } at_exit;
 
-/*
- * Launchers take a process that ends without finalize for crashed. If MPI has come, MPI_Finalize
- * sends it.
- */
+/* Launchers take a process that ends without finalize for crashed. */
 static void finalize_at_exit(void)
 {
 	struct boot_pmi pmi = { .fd = at_exit.fd };
@@ -628,8 +618,8 @@ static int read_environment(struct boot_pmi *pmi)
 }
 
 /*
- * Returns an error if an MPI library needs the connection. Two users in one process can share it if
- * the second may start anew: under hydra, not under Slurm.
+ * Returns an error if an MPI library needs the connection. Two users can share it one after the
+ * other under hydra, not under Slurm.
  */
 static int check_mpi(void)
 {

@@ -97,7 +97,7 @@ int pmi_read_hex(const char *text, uint8_t *bytes, size_t room)
 	return (int)(length / 2);
 }
 
-/* Deals a mapping out to ranks, and counts those on one rank's node. */
+/* Deals nodes out to ranks, and counts the ranks on one node. */
 struct deal {
 	const char *at; /* the next block */
 	int next;       /* the first rank without a node */
@@ -107,7 +107,6 @@ struct deal {
 	int count;
 };
 
-/* Gives a node as many ranks as it has places, or all that are left. */
 static void deal_node(struct deal *deal, int node, int places)
 {
 	int end = places < deal->size - deal->next ? deal->next + places : deal->size;
@@ -119,7 +118,7 @@ static void deal_node(struct deal *deal, int node, int places)
 	deal->next = end;
 }
 
-/* Deals out one block. Returns false at the end of the text or of its blocks. */
+/* Returns false if no block follows. */
 static bool deal_block(struct deal *deal)
 {
 	int first, nodes, places, used = 0;
@@ -133,7 +132,7 @@ static bool deal_block(struct deal *deal)
 	return true;
 }
 
-/* Deals out all blocks once. Returns false if the text is wrong. */
+/* Returns false if the text is wrong. */
 static bool deal_round(struct deal *deal, const char *blocks)
 {
 	int before = deal->next;

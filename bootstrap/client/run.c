@@ -3,18 +3,17 @@
  * run.c - a rank's connection to oriel-run
  *
  * DESIGN NOTES Joining blocks, with a deadline: connect, read the launcher's nonce, send a proof,
- * check the launcher's proof. If too many strangers connect, the launcher drops connections that
- * are slow to prove themselves. So a connection that ends during this is tried again until the
- * deadline; a REFUSED is final.
+ * check the launcher's proof. If too many strangers connect, the launcher drops slow connections.
+ * So a dropped connection is tried again until the deadline; a REFUSED is final.
  *
- * Afterwards the socket never blocks. Bytes that it does not take at once wait in a bounded queue.
- * The caller knows one descriptor and only waits for input on it, so ops->fd is an epoll descriptor
- * over the socket: while bytes are queued, room to write makes it readable too.
+ * Afterwards the socket never blocks. Bytes that it does not take wait in a bounded queue. The
+ * caller only waits for input on ops->fd, so this is an epoll descriptor over the socket: while
+ * bytes are queued, room to write makes it readable too.
  *
  * The secret comes as a sealed memfd whose number is in the environment. pread reads it, so that
- * every program of a chain of wrappers and execs reads the same bytes. The descriptor stays open,
- * because a program that starts after this one has left may join too. While this one is in the job
- * it is close-on-exec, so that programs that it starts do not get the secret.
+ * wrappers and programs after them read the same bytes. The descriptor stays open: a program that
+ * starts after this one has left may join too. Until this one leaves it is close-on-exec, so that
+ * its children do not get the secret.
  */
 #include "base/err.h"
 #include "pages/shortage.h"
@@ -40,8 +39,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define JOIN_TIMEOUT_MS 60000 /* from the first connect to the launcher's welcome */
-#define RETRY_MIN_MS 10       /* pause before the next attempt, with jitter */
+#define JOIN_TIMEOUT_MS 60000 /* from first connect to welcome */
+#define RETRY_MIN_MS 10       /* random pause before the next attempt */
 #define RETRY_MAX_MS 200
 #define LEAVE_TIMEOUT_MS 2000   /* to send the queued bytes at close */
 #define OUT_MAX_BYTES (1 << 20) /* queued bytes */
@@ -55,9 +54,9 @@ struct boot_run {
 	int socket_fd;                        /* -1: none */
 	int epoll_fd;
 	int secret_fd;
-	uint8_t secret[BOOT_SECRET_BYTES]; /* the job's; leaves the process only as a keyed hash */
+	uint8_t secret[BOOT_SECRET_BYTES]; /* leaves the process only as a keyed hash */
 	bool lost;                         /* events->lost has been called */
-	bool wants_room;                   /* epoll_fd also waits for room to write */
+	bool wants_room;                   /* epoll_fd waits for EPOLLOUT too */
 	bool left;
 	struct byteq out;     /* not taken by the socket yet */
 	uint8_t in[IN_BYTES]; /* received part of a message */
@@ -188,7 +187,7 @@ static enum attempt connect_socket(struct boot_run *run)
 	return ATTEMPT_FAILED;
 }
 
-/* Takes the next message out of the received bytes. Returns like proto_decode. */
+/* Returns like proto_decode. */
 static int take_message(struct boot_run *run, struct proto_msg *msg)
 {
 	int used = proto_decode(run->in, run->in_size, msg);
@@ -200,10 +199,7 @@ static int take_message(struct boot_run *run, struct proto_msg *msg)
 	return used;
 }
 
-/*
- * Reads once, at most max bytes. Returns the number of bytes, 0 at the end of the connection, or -1
- * with errno set.
- */
+/* Reads once, at most max bytes. Returns like recv. */
 static ssize_t receive_some(struct boot_run *run, size_t max)
 {
 	ssize_t got;
@@ -231,10 +227,7 @@ static enum attempt fail_stranger(const struct boot_run *run, const char *what)
 	return ATTEMPT_FAILED;
 }
 
-/*
- * Reads no byte beyond the message: news right after the welcome must stay in the socket, where
- * they make the epoll descriptor readable.
- */
+/* Reads no byte beyond the message: later news must stay in the socket, which epoll watches. */
 static enum attempt await_message(struct boot_run *run, enum proto_type type, uint64_t deadline_ns,
                                   struct proto_msg *msg)
 {
@@ -255,10 +248,7 @@ static enum attempt await_message(struct boot_run *run, enum proto_type type, ui
 	return fail_stranger(run, "does not speak the launcher's protocol, or another version of it");
 }
 
-/*
- * A proof is far smaller than an empty socket's buffer, so the socket takes it whole or the
- * connection is broken.
- */
+/* The socket takes a proof whole, or is broken: its empty buffer is far larger. */
 static enum attempt send_proof(struct boot_run *run, const struct proof_context *context)
 {
 	struct proto_msg msg = { .type = PROTO_PROOF, .rank = context->rank };
@@ -316,7 +306,7 @@ static enum attempt try_to_join(struct boot_run *run, uint64_t deadline_ns)
 	return attempt;
 }
 
-/* Waits a random time, so that dropped ranks do not all come back at once. */
+/* The time is random so that dropped ranks do not all come back at once. */
 static void pause_before_retry(void)
 {
 	long pause_ms = RETRY_MIN_MS + (long)randombytes_uniform(RETRY_MAX_MS - RETRY_MIN_MS);
@@ -353,10 +343,7 @@ static void watch_for_room(struct boot_run *run)
 	run->wants_room = wants_room;
 }
 
-/*
- * Sends queued bytes. It reports no error of the connection: the next dispatch finds it and calls
- * 'lost'.
- */
+/* Reports no error of the connection: the next dispatch finds it and calls 'lost'. */
 static void flush_out(struct boot_run *run)
 {
 	ssize_t sent;
@@ -452,7 +439,7 @@ static int run_fd(const struct boot *boot)
 	return ((const struct boot_run *)boot)->epoll_fd;
 }
 
-/* Closing the socket removes it from the epoll set: it wakes the caller no more. */
+/* Closing the socket removes it from the epoll set. */
 static void tell_lost(struct boot_run *run, const char *why)
 {
 	char text[160];
@@ -468,7 +455,7 @@ static void tell_lost(struct boot_run *run, const char *why)
 	run->base.events->lost(run->base.events_arg, text);
 }
 
-/* Returns 0, or -1 if no launcher sends this to a rank that has joined. */
+/* Returns 0, or -1 for an unexpected message. */
 static int handle_message(struct boot_run *run, const struct proto_msg *msg)
 {
 	const struct boot_events *events = run->base.events;

@@ -2,8 +2,8 @@
 /*
  * single.c - a job of one rank, without a launcher
  *
- * Two lists replace the launcher: values, and unanswered gets. Answers come out of dispatch, as in
- * other clients. A get for a missing key waits; it is answered 'never' once the rank has left.
+ * Two lists replace the launcher: values, and unanswered gets. A get for a missing key waits; it is
+ * answered 'never' once the rank has left.
  */
 #include "base/err.h"
 #include "boot_check.h"

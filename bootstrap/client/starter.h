@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* Returned by value: its text is valid to the end of the statement. */
+/* Valid to the end of the statement. */
 struct starter_text {
 	char text[96];
 };

@@ -2,9 +2,8 @@
 /*
  * inbox.h - answers and news from libpmix's thread, kept until they are read
  *
- * A letter holds the arguments of a request (libpmix copies nothing, so they must live until the
- * answer), and later the answer. Letters may come back after the client has gone: the inbox lives
- * until none is out.
+ * A letter holds a request's arguments, which must live until the answer, and then the answer.
+ * Letters may come back after the client has gone: the inbox lives until none is out.
  */
 #ifndef ORIEL_CLIENT_PMIX_INBOX_H
 #define ORIEL_CLIENT_PMIX_INBOX_H
@@ -29,10 +28,10 @@ struct letter {
 	struct inbox *inbox;
 	enum letter_kind kind;
 	pmix_status_t status;
-	pmix_proc_t proc; /* the process that is asked, or that the news is about */
+	pmix_proc_t proc; /* asked, or subject of the news */
 	char key[LETTER_KEY_BYTES];
 	struct later_get *get; /* for LETTER_GET */
-	size_t size_bytes;     /* of the value; for foreign values status is PMIX_ERR_NOT_FOUND */
+	size_t size_bytes;     /* of the value; a foreign one is PMIX_ERR_NOT_FOUND */
 	uint8_t value[BOOT_VALUE_MAX_BYTES];
 };
 
@@ -45,16 +44,16 @@ struct inbox {
 	bool closed;          /* the client has gone */
 };
 
-/* Makes an inbox. ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
+/* ERRORS: ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT. */
 int inbox_open(struct inbox **inbox);
 
-/* Returns a letter to give to libpmix, or NULL if memory is short. */
+/* Returns NULL if memory is short. */
 struct letter *letter_new(struct inbox *inbox, enum letter_kind kind);
 
-/* Gives a letter back to the inbox, which then owns it. Any thread may call this. */
+/* The inbox then owns the letter. Any thread may call this. */
 void letter_back(struct letter *letter);
 
-/* Takes out all letters that have come back, oldest first. The caller frees them by letter_free. */
+/* Takes out all letters that are back, oldest first. The caller frees them by letter_free. */
 struct letter *inbox_take(struct inbox *inbox);
 
 void letter_free(struct letter *letter);
@@ -62,7 +61,7 @@ void letter_free(struct letter *letter);
 /* Makes alarm_fd readable for the next letter, or at that time. */
 void inbox_set_alarm(struct inbox *inbox, uint64_t when_ns);
 
-/* Closes the inbox: the client goes, and later letters are freed. */
+/* Later letters are freed. */
 void inbox_close(struct inbox *inbox);
 
 #endif

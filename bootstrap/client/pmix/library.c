@@ -12,7 +12,6 @@
 
 #define LIBRARY_NAME "libpmix.so.2" /* in PMIx 3 to 6 */
 
-/* The place of a function in struct pmix_library. */
 struct entry {
 	const char *name;
 	size_t offset;

@@ -10,7 +10,6 @@
 
 #include <pmix.h>
 
-/* Its functions, by their names. */
 struct pmix_library {
 	__typeof__(PMIx_Init) *init;
 	__typeof__(PMIx_Initialized) *initialized;
@@ -27,7 +26,7 @@ struct pmix_library {
 	__typeof__(PMIx_Error_string) *error_string;
 };
 
-/* Opens libpmix. ERRORS: ORIEL_ERR_BOOTSTRAP with the reason and the ways out. */
+/* ERRORS: ORIEL_ERR_BOOTSTRAP with the reason and the ways out. */
 int pmix_library_open(struct pmix_library *library);
 
 #endif

@@ -3,15 +3,13 @@
  * pmix.c - a rank of a launcher with a PMIx server: Open MPI's mpirun, PRRTE, srun --mpi=pmix
  *
  * DESIGN NOTES A rank's value goes out in one commit, followed by a fence without data. Gets wait
- * for this fence, since a server that does not know a rank yet reports that it has no such key. But
- * the end of a fence proves little (Slurm's does not cover several nodes), so "not found" is asked
- * again. Nothing of this blocks: answers come on libpmix's thread, into inbox.h, and out of
- * dispatch.
+ * for this fence, since a server answers "not found" for a rank it does not know yet. Slurm's fence
+ * does not cover several nodes, so "not found" is asked again. Nothing of this blocks: libpmix's
+ * thread puts answers into inbox.h, and dispatch takes them out.
  *
- * A server keeps what a rank had committed at the first request for it. If MPI has joined before
- * Oriel, that may have happened; then the fence carries all values to all nodes. If an MPI is in
- * the process, oriel_init waits for the fence: servers mix up two fences of the same ranks at a
- * time, and MPI_Init has one.
+ * A server keeps what a rank had committed at the first request for it. If MPI joined before Oriel,
+ * that may have happened; then the fence carries all values to all nodes. Beside an MPI, oriel_init
+ * waits for the fence: servers mix up two concurrent fences, and MPI_Init has one.
  */
 #include "base/err.h"
 #include "base/order.h"
@@ -31,23 +29,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LAST_EXCHANGE_TIMEOUT_MS 60000        /* for all ranks to put, before one leaves early */
-#define LAST_EXCHANGE_SLURM_TIMEOUT_MS 5000   /* likewise, if the launcher bears it */
+#define LAST_EXCHANGE_TIMEOUT_MS 60000        /* for all to put, before a rank leaves */
+#define LAST_EXCHANGE_SLURM_TIMEOUT_MS 5000   /* likewise, under Slurm */
 #define GETS_MAX 64                           /* outstanding at the server */
-#define SEARCH_LIMIT_NS (600 * NS_PER_SECOND) /* for a rank without a put, after the exchange */
+#define SEARCH_LIMIT_NS (600 * NS_PER_SECOND) /* for a value, after the exchange */
 
 struct boot_pmix {
 	struct boot base;
 	struct pmix_library library;
 	pmix_proc_t self;
-	bool initialized; /* PMIx_Init has been called */
-	bool second;      /* PMIx was initialised before us: our put comes second */
+	bool initialized;
+	bool second; /* PMIx was initialised before us */
 	bool put_done;
 	bool exchanged;
 	bool lost;
 	uint64_t exchanged_ns;
 	int last_exchange_timeout_ms; /* one of LAST_EXCHANGE_... */
-	pmix_info_t collect;          /* the fence's option; must live until the fence ends */
+	pmix_info_t collect;          /* must live until the fence ends */
 	size_t handler;               /* for events */
 	bool has_handler;
 	struct inbox *inbox;
@@ -107,7 +105,7 @@ static const pmix_info_t *find_info(const pmix_info_t info[], size_t count, cons
 	return NULL;
 }
 
-/* The handler's registration names the inbox. News is dropped if memory is short. */
+/* Drops the news if memory is short. */
 static void on_event(size_t handler, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[], size_t count,
                      pmix_info_t *results, size_t result_count, pmix_event_notification_cbfunc_fn_t done, void *arg)
 {
@@ -129,7 +127,7 @@ static void on_event(size_t handler, pmix_status_t status, const pmix_proc_t *so
 
 /* Joining. */
 
-/* Returns a number about the whole job; 0 if the server does not have it. */
+/* Returns 0 if the server does not have it. */
 static int ask_number(const struct boot_pmix *pmix, const char *key)
 {
 	pmix_proc_t job = proc_of(pmix, PMIX_RANK_WILDCARD);
@@ -179,7 +177,7 @@ static int join(struct boot_pmix *pmix)
 	return read_numbers(pmix);
 }
 
-/* Registers for news of deaths; a job works without, as no launcher was seen to send any. */
+/* Registers for news of deaths; a job works without. */
 static void register_handler(struct boot_pmix *pmix)
 {
 	pmix_status_t codes[] = { PMIX_ERR_PROC_ABORTED, PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_LOST_CONNECTION };
@@ -230,7 +228,6 @@ static void ask_for_data(pmix_info_t *collect)
 	collect->value.data.flag = true;
 }
 
-/* Waits for all ranks, like MPI's own initialisation. */
 static int fence_and_wait(struct boot_pmix *pmix)
 {
 	pmix_status_t status = pmix->library.fence(NULL, 0, &pmix->collect, pmix->second ? 1 : 0);
@@ -280,7 +277,7 @@ static int pmix_put(struct boot *boot, const char *key, const void *value, size_
 
 /* Gets. */
 
-/* Sends a get to the server; a failure queues it again. */
+/* A failure queues the get again. */
 static void ask(struct boot_pmix *pmix, struct later_get *get, uint64_t now)
 {
 	struct letter *letter = letter_new(pmix->inbox, LETTER_GET);
@@ -363,7 +360,7 @@ static void take_value(struct boot_pmix *pmix, struct letter *letter)
 	}
 }
 
-/* Ends the exchange, even if the fence failed: its success proves nothing either. */
+/* A failed fence ends the exchange too: its success proves nothing either. */
 static void take_fence(struct boot_pmix *pmix, const struct letter *letter)
 {
 	if (is_lost(letter->status))
@@ -372,7 +369,6 @@ static void take_fence(struct boot_pmix *pmix, const struct letter *letter)
 		end_exchange(pmix);
 }
 
-/* Handles news about a rank of this job, or about the server. */
 static void take_event(struct boot_pmix *pmix, const struct letter *letter)
 {
 	bool ours = strncmp(letter->proc.nspace, pmix->self.nspace, PMIX_MAX_NSLEN) == 0 &&
@@ -424,7 +420,7 @@ static int pmix_fd(const struct boot *boot)
 
 static int pmix_leave(struct boot *boot)
 {
-	(void)boot; /* PMIx_Finalize tells the launcher, see pmix_close */
+	(void)boot; /* pmix_close tells the launcher */
 	return 0;
 }
 
@@ -450,7 +446,7 @@ static void release(struct boot_pmix *pmix)
 	free(pmix);
 }
 
-/* The library to finalize at exit, and its process: forked children inherit the exit handlers. */
+/* For finalize_at_exit; process is checked since forked children inherit exit handlers. */
 static struct {
 	struct pmix_library library;
 	pid_t process;
@@ -462,10 +458,7 @@ static void finalize_at_exit(void)
 		at_exit.library.finalize(NULL, 0);
 }
 
-/*
- * Leaves finalize to exit: a process that has left PMIx 4 cannot join again, but an MPI may still
- * come.
- */
+/* A process that has left PMIx 4 cannot join again, but an MPI may still come. */
 static void leave_to_exit(struct boot_pmix *pmix)
 {
 	at_exit.library = pmix->library;
@@ -474,10 +467,7 @@ static void leave_to_exit(struct boot_pmix *pmix)
 		pmix->initialized = false;
 }
 
-/*
- * Only ends the exchange, by the fence's end or by news that it will not end: a rank that leaves
- * gets no callbacks.
- */
+/* News that the fence will not end ends the exchange too. A leaving rank gets no callbacks. */
 static void take_end_of_fence(struct boot_pmix *pmix, uint64_t deadline_ns)
 {
 	struct letter *letter = inbox_take(pmix->inbox), *next;
@@ -492,9 +482,8 @@ static void take_end_of_fence(struct boot_pmix *pmix, uint64_t deadline_ns)
 }
 
 /*
- * Waits until all have put. A rank that calls PMIx_Init after others of its node have left may hang
- * there (mpirun 4.1.4), so no rank leaves before. The wait ends after last_exchange_timeout_ms,
- * since a rank may have died before its put without a report.
+ * Waits until all have put: a rank may hang in PMIx_Init if others of its node have left (mpirun
+ * 4.1.4). The wait is bounded, since a rank may have died before its put without a report.
  */
 static void await_exchange(struct boot_pmix *pmix)
 {
@@ -527,13 +516,10 @@ static const struct boot_ops pmix_ops = {
 	.close = pmix_close,
 };
 
-/*
- * Refuses to join again: a server keeps a rank's first value, so a second life could not be
- * reached.
- */
+/* A server keeps a rank's first value, so a second life could not be reached. */
 static int refuse_second_life(void)
 {
-	static bool joined; /* this process has been a rank; changed atomically */
+	static bool joined; /* changed atomically */
 
 	if (!__atomic_exchange_n(&joined, true, __ATOMIC_RELAXED))
 		return 0;
