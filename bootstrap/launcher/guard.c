@@ -6,11 +6,9 @@
  *
  *   - Ranks have PR_SET_PDEATHSIG: they get SIGKILL when the launcher ends. Their children do not.
  *   - The guard kills the ranks' process groups. It sleeps in a read of a pipe that only the
- *     launcher holds open; the read returns when the launcher ends, even by SIGKILL. An orderly end
- *     works the same way.
+ *     launcher holds open; the read returns when the launcher ends, even by SIGKILL.
  *   - A process may leave its group (setsid). The launcher, a child subreaper, adopts it when its
- *     parent ends, and kills it at the end of the job. Only this net is gone if the launcher is
- *     killed.
+ *     parent ends, and kills it at the end of the job, unless the launcher is killed.
  *
  * A group's number is safe to signal while a process is in the group. The launcher takes the number
  * off the list when the group is empty.
@@ -52,10 +50,7 @@ static void close_all_above(int last)
 		close(fd);
 }
 
-/*
- * Makes the pipe descriptor 0 and closes all others: the guard must not hold the user's terminal or
- * pipes open.
- */
+/* Makes the pipe descriptor 0 and closes all others, lest the guard hold the user's pipes open. */
 static void keep_only(int pipe_fd)
 {
 	dup2(pipe_fd, 0);

@@ -17,7 +17,6 @@
 
 #define RECHECK_S 0.5
 
-/* Makes rank 0 see the end of its input. */
 static void end_input(struct input *input)
 {
 	ev_io_stop(input->loop, &input->reader);

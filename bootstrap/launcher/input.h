@@ -2,9 +2,8 @@
 /*
  * input.h - rank 0's standard input
  *
- * Rank 0 inherits a file, a pipe or /dev/null as it is, but not a terminal: ranks are in process
- * groups of their own, and a process outside the terminal's foreground group is stopped when it
- * reads. So the launcher reads the terminal and passes the bytes on through a pipe.
+ * Rank 0 inherits stdin as it is, unless it is a terminal: reading would stop rank 0, whose process
+ * group is not in the foreground. So the launcher relays the terminal through a pipe.
  */
 #ifndef ORIEL_LAUNCHER_INPUT_H
 #define ORIEL_LAUNCHER_INPUT_H
@@ -27,7 +26,7 @@ struct input {
 	size_t size; /* bytes not yet written to the pipe */
 };
 
-/* Before input_open: nothing is open, and input_close closes nothing. */
+/* Makes input_close safe before input_open. */
 void input_init(struct input *input, struct ev_loop *loop);
 
 /* Returns 0, or -1 with a message. */

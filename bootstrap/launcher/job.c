@@ -2,15 +2,13 @@
 /*
  * job.c - the life of a job; see job.h
  *
- * DESIGN NOTES The first failure decides the exit status; later ones are usually its consequences.
- * If one wake-up finds several ended processes, their order is unknown. Those killed by a signal
- * are then handled first: they are more likely the cause than a rank that exited with an error.
+ * DESIGN NOTES The first failure decides the exit status. If one wake-up finds several ended
+ * processes, those killed by a signal are handled first: they are more likely the cause.
  *
  * A rank that has joined must leave before it ends, even with status 0, since others may wait for
  * it for ever. Otherwise it has failed, with status 1.
  *
- * The loop starts a few ranks at a time, so that the first can join, write and fail while the last
- * are being started.
+ * The loop starts a few ranks at a time, so that the first can join, write and fail meanwhile.
  */
 #include "launcher/job.h"
 
@@ -55,8 +53,6 @@ static int running_count(const struct job *job)
 	return job->started_count - job->ended_count;
 }
 
-/* Signals to the ranks. */
-
 void job_signal(const struct job *job, int number)
 {
 	for (int rank = 0; rank < job->started_count; rank++)
@@ -100,8 +96,6 @@ void job_interrupt(struct job *job, int number)
 	decide_status(job, 128 + number);
 	kill_ranks(job);
 }
-
-/* Failures. */
 
 static void say_failure(const struct job *job, int rank, const char *text)
 {
@@ -156,8 +150,6 @@ static void on_limit(struct ev_loop *loop, ev_timer *timer, int revents)
 	end_ranks(job);
 }
 
-/* Starting. */
-
 /* Starts no more ranks after a failure; the others get news of these, which never joined. */
 static void give_up_starting(struct job *job)
 {
@@ -207,8 +199,6 @@ static void on_spawn(struct ev_loop *loop, ev_timer *timer, int revents)
 		ev_timer_start(loop, timer);
 	}
 }
-
-/* Ends of processes. */
 
 static int rank_of(const struct job *job, pid_t pid)
 {
@@ -298,8 +288,6 @@ void job_reap(struct job *job)
 	go_through_ends(job, count, false);
 	check_over(job);
 }
-
-/* The end of the job. */
 
 static void finish_if_drained(struct job *job)
 {
@@ -411,8 +399,6 @@ static void on_phase_timeout(struct ev_loop *loop, ev_timer *timer, int revents)
 		break; /* these phases start no timer */
 	}
 }
-
-/* Opening and closing. */
 
 static void init_timers(struct job *job)
 {

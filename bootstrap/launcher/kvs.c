@@ -52,7 +52,7 @@ struct kvs {
 	struct kvs_rank ranks[];
 };
 
-/* FNV-1a. Keys come from ranks with the secret, which do not collide on purpose. */
+/* FNV-1a: ranks with the secret do not collide on purpose. */
 static uint64_t hash_of(int rank, const char *key)
 {
 	uint64_t hash = 14695981039346656037u ^ (uint64_t)rank;

@@ -4,9 +4,8 @@
  *
  * DESIGN NOTES An unfinished line is held back until its end comes. It goes out unfinished if it
  * gets too long, if its source ends, or on request. The sink remembers the source of an unfinished
- * line at its end. This source continues without a new prefix; any other begins with a newline. So
- * a lone rank can write gigabytes without a newline and nothing is inserted, yet no line of the
- * output comes from two ranks. An at_once source is the only rank, so nothing is inserted for it.
+ * line at its end. This source continues without a new prefix; any other begins with a newline, so
+ * no line comes from two ranks. An at_once source is the only rank: nothing is inserted for it.
  */
 #include "launcher/lines.h"
 
@@ -64,7 +63,6 @@ int lines_flush(struct lines_source *source)
 	return rc;
 }
 
-/* Adds bytes without a newline to the unfinished line. */
 static int hold(struct lines_source *source, const char *bytes, size_t size)
 {
 	if (byteq_append(&source->held, bytes, size, LINES_LINE_MAX_BYTES) == 0)

@@ -2,8 +2,8 @@
 /*
  * lines.h - whole lines out of many streams into one
  *
- * A source is one rank's stdout or stderr; a sink is the launcher's stdout or stderr. The sink gets
- * whole lines, so lines of different ranks do not mix.
+ * A source is one rank's stdout or stderr; a sink is the launcher's. It gets whole lines, so lines
+ * of different ranks do not mix.
  */
 #ifndef ORIEL_LAUNCHER_LINES_H
 #define ORIEL_LAUNCHER_LINES_H

@@ -2,8 +2,7 @@
 /*
  * main.c - oriel-run: starts a program as the ranks of a job on this machine
  *
- * DESIGN NOTES The launcher is one process with one libev loop (job.c); the guard is a second
- * process that only waits (guard.c). The files:
+ * DESIGN NOTES The launcher is one process with one libev loop (job.c). The files:
  *
  *   options   command line                 server   socket, proofs, connections
  *   spawn     starts ranks                 rdv      meaning of messages: joining, keys, deaths
@@ -33,10 +32,7 @@
 #define EXIT_USAGE 2
 #define DESCRIPTORS_SPARE 64 /* beside those counted */
 
-/*
- * Returns a descriptor from which a read returns nothing, or -1. Without /dev/null it is the end of
- * a pipe that has no writer.
- */
+/* Returns a descriptor that reads as empty, or -1: /dev/null, or a pipe without a writer. */
 static int open_empty(void)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), ends[2];
@@ -94,7 +90,7 @@ static rlim_t descriptors_for(const struct job *job, int strangers)
 	return (rlim_t)(server_descriptors(job->options->size, strangers) + 2 * job->options->size + DESCRIPTORS_SPARE);
 }
 
-/* Returns how many unproven connections to keep: as many as there are descriptors for. */
+/* Returns as many as there are descriptors for. */
 static int choose_strangers(const struct job *job, rlim_t most)
 {
 	rlim_t without = descriptors_for(job, 0);
@@ -104,7 +100,7 @@ static int choose_strangers(const struct job *job, rlim_t most)
 	return most > without + SERVER_STRANGERS_LEAST ? (int)(most - without) : SERVER_STRANGERS_LEAST;
 }
 
-/* The ranks get the limit back. Where it cannot be raised, or read, the job begins as it is. */
+/* The ranks get the limit back. If it cannot be raised, the job begins anyway. */
 static int raise_descriptor_limit(struct job *job)
 {
 	struct rlimit limit, raised;

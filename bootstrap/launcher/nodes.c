@@ -10,7 +10,7 @@
 
 #define LINE_BYTES 512
 
-/* Returns the nodes of the Slurm allocation that this process is in; 0: it is in none. */
+/* Returns 0 outside a Slurm allocation. */
 static int slurm_nodes(void)
 {
 	const char *count = getenv("SLURM_JOB_NUM_NODES");
@@ -18,7 +18,7 @@ static int slurm_nodes(void)
 	return count ? atoi(count) : 0;
 }
 
-/* Appends the program and its arguments to the line; cuts them if room is short. */
+/* Cuts the command if room is short. */
 static void add_command(char line[LINE_BYTES], char *const command[])
 {
 	for (size_t used = strlen(line); *command && used < LINE_BYTES - 1; command++, used = strlen(line))

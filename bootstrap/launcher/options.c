@@ -162,7 +162,7 @@ static enum options_verdict add_variable(struct options *options, char *text)
 	return OPTIONS_RUN;
 }
 
-/* Reports the option that getopt did not accept: in optopt, or in argv[optind - 1]. */
+/* The option is in optopt, or in argv[optind - 1]. */
 static enum options_verdict wrong_option(struct options *options, int what, char **argv)
 {
 	const char *text = argv[optind - 1];

@@ -45,7 +45,6 @@ struct options {
 enum options_verdict options_parse(int argc, char **argv, struct options *options);
 void options_free(struct options *options);
 
-/* Returns the text of --help. */
 const char *options_usage(void);
 
 #endif

@@ -6,14 +6,13 @@
  * them. The launcher writes only if poll reports room, and at most PIPE_BUF bytes at a time, which
  * a pipe then takes without blocking.
  *
- * If both lead to one place (a terminal, 2>&1), they share a sink; otherwise their lines would mix.
+ * If both lead to one place (a terminal, 2>&1), they share a sink, so that lines do not mix.
  *
  * A sink that is behind stops the reading of all streams that feed it. A sink that cannot be
  * written is reported once and fails the job, which goes on. If a pipe's reader is gone, the
- * streams are closed, so that the ranks get SIGPIPE as without a launcher. Otherwise (a full disk,
- * for example) further output is dropped.
+ * streams are closed, so that the ranks get SIGPIPE. Otherwise further output is dropped.
  *
- * On a terminal an unfinished line is shown after a moment: it is a prompt or a progress display.
+ * On a terminal an unfinished line is shown after a moment: it may be a prompt.
  */
 #include "launcher/output.h"
 
@@ -40,18 +39,16 @@ static_assert(SINK_HIGH_BYTES + READ_BYTES * (LINES_PREFIX_MAX_BYTES + 1) + LINE
                   LINES_QUEUE_MAX_BYTES,
               "one read, all newlines, each with a prefix, fits into a sink's queue");
 
-/* The launcher's stdout, stderr or both. */
 struct sink {
 	struct lines_sink lines;
 	struct output *output;
 	ev_io writer; /* active while lines are queued */
 	bool is_terminal;
 	bool is_choked; /* its streams are not read for now */
-	bool is_broken; /* it cannot be written; further output is dropped */
-	bool is_unread; /* it has no reader; its streams are closed */
+	bool is_broken; /* it cannot be written */
+	bool is_unread; /* it has no reader */
 };
 
-/* One rank's stdout or stderr. */
 struct stream {
 	struct lines_source source;
 	struct sink *sink;
@@ -88,8 +85,6 @@ static void tell_if_drained(const struct output *output)
 	if (output_is_drained(output))
 		output->events->drained(output->events_arg);
 }
-
-/* Streams. */
 
 static void close_stream(struct stream *stream)
 {
@@ -239,8 +234,6 @@ static void read_rest(struct stream *stream)
 			end_stream(stream);
 }
 
-/* Sinks. */
-
 /* Returns at most PIPE_BUF, up to the last newline in there, if any. */
 static size_t next_write_size(const struct byteq *queue)
 {
@@ -275,8 +268,6 @@ static void write_own_line(void *arg, const char *line, size_t size)
 
 	check_fed(output->err, lines_put(&output->err->lines, line, size));
 }
-
-/* Opening and closing. */
 
 static bool lead_to_the_same(int fd1, int fd2)
 {

@@ -2,8 +2,7 @@
 /*
  * output.h - relays the ranks' stdout and stderr to the launcher's own
  *
- * It never blocks. While the launcher's reader is slow, the ranks' pipes are not read, and the
- * ranks wait as they would without a launcher.
+ * It never blocks. While the launcher's reader is slow, the ranks' pipes are not read.
  */
 #ifndef ORIEL_LAUNCHER_OUTPUT_H
 #define ORIEL_LAUNCHER_OUTPUT_H
@@ -26,7 +25,6 @@ struct output *output_open(struct ev_loop *loop, int size, bool prefix, const st
 /* Relays a rank's non-blocking pipes and closes them at their end. */
 void output_add(struct output *output, int rank, int out_fd, int err_fd);
 
-/* Returns whether every pipe has ended. */
 bool output_has_ended(const struct output *output);
 
 /* Returns whether every pipe has ended and everything is written. */

@@ -5,8 +5,7 @@
  * DESIGN NOTES A rank may run several programs in turn that each join and leave (sh -c 'first;
  * second'). An address that the first puts is stale in the second, so their keys must not mix.
  * Therefore a job has rounds. A rank that left and comes back is held until no rank is inside the
- * present round and none can join it. Then all keys are dropped and the next round begins for all.
- * Dead ranks stay dead.
+ * present round and none can join it. Then all keys are dropped and the next round begins.
  */
 #include "launcher/rdv.h"
 
@@ -97,8 +96,6 @@ bool rdv_has_gone(const struct rdv *rdv, int rank)
 {
 	return rdv->ranks[rank].state == RDV_GONE;
 }
-
-/* Joining, and rounds. */
 
 static void tell_death(struct rdv *rdv, int to, int dead)
 {
@@ -199,8 +196,6 @@ void rdv_unhold(struct rdv *rdv, int rank)
 	rdv->held_count--;
 }
 
-/* Leaving. */
-
 /* Moves a rank from AWAITED or INSIDE to a final state of this round. */
 static void close_rank(struct rdv *rdv, int rank, enum rdv_state state)
 {
@@ -256,8 +251,6 @@ void rdv_ended(struct rdv *rdv, int rank, bool failed, const char *text)
 		break;
 	}
 }
-
-/* Messages. */
 
 static enum rdv_result get(struct rdv *rdv, int asker, const struct proto_msg *msg)
 {

@@ -2,9 +2,8 @@
 /*
  * rdv.h - the rendezvous: the meaning of the ranks' messages
  *
- * It knows which ranks are in the job, answers puts and gets, and reports deaths. It knows no
- * sockets or processes: the server reports messages, the launcher reports ended processes, and
- * rdv_events sends.
+ * It knows which ranks are in the job, answers puts and gets, and reports deaths. It has no sockets
+ * or processes: the server reports messages and ended processes to it, and rdv_events sends.
  *
  * ASSUMPTIONS: ranks are in range; the event functions do not call back into the rendezvous.
  */

@@ -2,8 +2,7 @@
 /*
  * say.h - messages of oriel-run to its user
  *
- * Each call prints one line to stderr, after "oriel-run: ". While ranks' output is relayed, the
- * line is queued between their lines.
+ * Each call prints one line to stderr, after "oriel-run: ", or queues it between the ranks' lines.
  */
 #ifndef ORIEL_LAUNCHER_SAY_H
 #define ORIEL_LAUNCHER_SAY_H

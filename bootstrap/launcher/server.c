@@ -3,14 +3,12 @@
  * server.c - oriel-run's socket and its connections; see server.h
  *
  * DESIGN NOTES Every process on the machine can connect. A connection is a stranger until it proves
- * that it knows the job's secret. A stranger holds only a descriptor and a small fixed buffer, for
- * a few seconds. Their number is bounded; beyond the bound the oldest is dropped, and a rank that
- * is dropped tries again (client/run.c). After the proof the connection is a rank's, one per rank.
- * No other process can write to it, so later messages carry no proofs.
+ * that it knows the job's secret. Strangers are bounded in time and number; beyond the bound the
+ * oldest is dropped, and a dropped rank tries again (client/run.c). After the proof the connection
+ * is a rank's, one per rank. No other process can write to it, so later messages carry no proofs.
  *
- * A connection that ends without LEAVE is news of a death, but its process usually ends a moment
- * later and gives a better reason. So the connection is kept as cut until the process has ended or
- * a short delay is over.
+ * A connection that ends without LEAVE is kept as cut until its process has ended, which gives a
+ * better reason, or a short delay is over.
  *
  * When a rank's process has ended, or a second connection claims the rank, everything that the
  * first one sent is already in our receive buffer. catch_up reads it before anything is decided.
@@ -94,8 +92,6 @@ static int strangers_max(const struct server *server)
 	return server->config.size + server->config.strangers;
 }
 
-/* The list of strangers, oldest first. */
-
 static void list_add(struct server *server, struct client *client)
 {
 	client->older = server->newest;
@@ -130,8 +126,6 @@ static void set_prove_timer(struct server *server)
 	ev_timer_set(&server->prove_timer, server->oldest->born + SERVER_PROVE_TIMEOUT_S - ev_now(server->loop), 0.);
 	ev_timer_start(server->loop, &server->prove_timer);
 }
-
-/* The end of a connection. */
 
 static void close_socket(struct client *client)
 {
@@ -207,15 +201,13 @@ static void end_client(struct client *client, const char *why)
 	}
 }
 
-/* Sending. */
-
 static void break_client(struct client *client)
 {
 	client->broken = true;
 	ev_feed_event(client->server->loop, &client->reader, EV_READ);
 }
 
-/* Returns the number of bytes that the socket took, 0 if it is full, or -1 if it is broken. */
+/* Returns the bytes that the socket took, 0 if it is full, or -1 if it is broken. */
 static ssize_t send_some(const struct client *client, const uint8_t *bytes, size_t size)
 {
 	ssize_t sent;
@@ -296,8 +288,6 @@ static void send_challenge(struct client *client)
 	send_message(client, &msg);
 }
 
-/* Joining. */
-
 static void welcome(void *arg, int rank)
 {
 	struct server *server = arg;
@@ -371,8 +361,6 @@ static int handle_proof(struct client *client, const struct proto_msg *msg)
 	}
 	return join(client, (int)msg->rank);
 }
-
-/* Receiving. */
 
 /* Returns -1 if the connection ended. */
 static int handle_message(struct client *client, const struct proto_msg *msg)
@@ -460,8 +448,6 @@ static void on_readable(struct ev_loop *loop, ev_io *reader, int revents)
 		receive(client);
 }
 
-/* Strangers come and go. */
-
 static void on_prove_timeout(struct ev_loop *loop, ev_timer *timer, int revents)
 {
 	struct server *server = timer->data;
@@ -537,8 +523,6 @@ static void on_connection(struct ev_loop *loop, ev_io *listener, int revents)
 	if (left >= 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
 		pause_accepting(server);
 }
-
-/* Opening and closing. */
 
 static void pass_abort(void *arg, int rank, int status, const char *reason)
 {

@@ -24,20 +24,20 @@ struct server;
 struct server_config {
 	int size;
 	const uint8_t *secret; /* BOOT_SECRET_BYTES, must outlive the server */
-	int strangers;         /* connections without a proof, beside one for each rank */
+	int strangers;         /* see SERVER_STRANGERS_MOST */
 	void (*abort)(void *arg, int rank, int status, const char *reason);
 	void (*late)(void *arg, int rank); /* a process asks to join after that of its rank has ended */
 	void *arg;
 };
 
-/* Returns the most descriptors that a server for so many ranks, and others, uses. */
+/* Returns the most descriptors that a server uses. */
 int server_descriptors(int size, int strangers);
 
 /* Returns NULL with a message if there is no memory or socket. */
 struct server *server_open(struct ev_loop *loop, const struct server_config *config);
 void server_close(struct server *server);
 
-/* Returns the address, in the form of address.h. */
+/* In the form of address.h. */
 const char *server_address(const struct server *server);
 
 /* Reads everything that the rank has sent; then returns rdv_may_end. */

@@ -4,8 +4,7 @@
  *
  * DESIGN NOTES The ranks are not in the launcher's process group, so a Ctrl-C at the terminal
  * reaches only the launcher, which passes it on. A signal that was ignored when the launcher
- * started (nohup, a background job of a script) stays ignored. One that was blocked (by a parent
- * that reads signalfd, say) is unblocked here, since libev waits for it in vain otherwise; the
+ * started (nohup) stays ignored. A blocked one is unblocked here, since libev waits for it; the
  * ranks get the mask of before.
  */
 #include "launcher/signals.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* signals.h - signals for the launcher itself, or to be passed on to the ranks. */
+/* signals.h - signals to the launcher, or for the ranks */
 #ifndef ORIEL_LAUNCHER_SIGNALS_H
 #define ORIEL_LAUNCHER_SIGNALS_H
 

@@ -10,8 +10,7 @@
  * without a byte means that exec succeeded.
  *
  * The secret is in a memfd. The ranks inherit the descriptor; only its number is in the
- * environment. It is sealed, so no rank can change it for the others, and read at an offset, so it
- * can be read any number of times.
+ * environment. It is sealed, so no rank can change it, and read at an offset, so that all can.
  */
 #include "launcher/spawn.h"
 
@@ -35,7 +34,7 @@
 #define EXIT_NOT_FOUND 127
 #define EXIT_NOT_EXECUTABLE 126
 
-/* Pipes of one rank: [0] is the launcher's end, [1] the rank's. */
+/* [0] is the launcher's end, [1] the rank's. */
 struct rank_pipes {
 	int out[2];
 	int err[2];
@@ -72,8 +71,6 @@ int spawn_secret_fd(const uint8_t *secret)
 		close(memfd);
 	return fd;
 }
-
-/* In the child. */
 
 static void set_number(const char *variable, long number)
 {
@@ -112,10 +109,7 @@ static int set_descriptors(const struct spawn_plan *plan, int rank, const struct
 	return fcntl(plan->secret_fd, F_SETFD, 0);
 }
 
-/*
- * Resets a signal. A signal that was ignored before the launcher started stays ignored (nohup),
- * except SIGPIPE, which the launcher itself ignores.
- */
+/* An ignored signal stays ignored (nohup), except SIGPIPE, which the launcher itself ignores. */
 static void reset_signal(int number)
 {
 	struct sigaction action;
@@ -161,8 +155,6 @@ static _Noreturn void be_rank(const struct spawn_plan *plan, int rank, const str
 		_exit(EXIT_NOT_EXECUTABLE);
 	_exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
-
-/* In the launcher. */
 
 static void close_pair(const int ends[2])
 {

@@ -22,7 +22,6 @@ enum proof_role {
 	PROOF_BY_LAUNCHER = 2,
 };
 
-/* The input of one connection's proofs, beside secret and role. */
 struct proof_context {
 	uint8_t launcher_nonce[PROTO_NONCE_BYTES];
 	uint8_t rank_nonce[PROTO_NONCE_BYTES];

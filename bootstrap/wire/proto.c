@@ -3,9 +3,8 @@
  * proto.c - encoding and decoding of the launcher's messages
  *
  * DESIGN NOTES One table lists the fields of each type, in order. Decoder and encoder walk this
- * table, so they cannot disagree, and a new message is one line. Each kind of field has one
- * function that reads and one that writes it, with equal checks: a decoded message encodes to the
- * same bytes (the fuzzer checks that).
+ * table, so they cannot disagree. Each kind of field has a function that reads and one that writes
+ * it, with equal checks: a decoded message encodes to the same bytes (the fuzzer checks that).
  */
 #include "wire/proto.h"
 
@@ -54,7 +53,6 @@ static bool type_is_known(unsigned type)
 	return type >= PROTO_CHALLENGE && type < PROTO_TYPES;
 }
 
-/* The rest of a body. */
 struct reader {
 	const uint8_t *at;
 	size_t left;
@@ -178,7 +176,7 @@ int proto_decode(const uint8_t *bytes, size_t size, struct proto_msg *out)
 	return (int)(PROTO_HEADER_BYTES + body_size);
 }
 
-/* The position in the caller's array, which has room for the longest message. */
+/* The caller's array has room for the longest message. */
 struct writer {
 	uint8_t *at;
 };

@@ -18,8 +18,6 @@
  *   rank       LEAVE                                 from here on the rank ends in order
  *   rank       ABORT       status text
  *   launcher   DIED        rank text
- *
- * Encoder and decoder are pure functions; they trust only their own bounds.
  */
 #ifndef ORIEL_WIRE_PROTO_H
 #define ORIEL_WIRE_PROTO_H
@@ -73,7 +71,7 @@ struct proto_msg {
  */
 int proto_decode(const uint8_t *bytes, size_t size, struct proto_msg *out);
 
-/* Returns the body size that a header announces; proto_decode may reject it. */
+/* proto_decode may reject this size. */
 size_t proto_body_size(const uint8_t header[PROTO_HEADER_BYTES]);
 
 /* Writes msg into bytes. Returns its size, or -1 if a field is outside its bounds. */
