@@ -53,6 +53,8 @@ static int running_count(const struct job *job)
 	return job->started_count - job->ended_count;
 }
 
+/* Signals to the ranks. */
+
 void job_signal(const struct job *job, int number)
 {
 	for (int rank = 0; rank < job->started_count; rank++)
@@ -96,6 +98,8 @@ void job_interrupt(struct job *job, int number)
 	decide_status(job, 128 + number);
 	kill_ranks(job);
 }
+
+/* Failures. */
 
 static void say_failure(const struct job *job, int rank, const char *text)
 {
@@ -150,6 +154,8 @@ static void on_limit(struct ev_loop *loop, ev_timer *timer, int revents)
 	end_ranks(job);
 }
 
+/* Starting. */
+
 /* Starts no more ranks after a failure; the others get news of these, which never joined. */
 static void give_up_starting(struct job *job)
 {
@@ -199,6 +205,8 @@ static void on_spawn(struct ev_loop *loop, ev_timer *timer, int revents)
 		ev_timer_start(loop, timer);
 	}
 }
+
+/* Ends of processes. */
 
 static int rank_of(const struct job *job, pid_t pid)
 {
@@ -288,6 +296,8 @@ void job_reap(struct job *job)
 	go_through_ends(job, count, false);
 	check_over(job);
 }
+
+/* The end of the job. */
 
 static void finish_if_drained(struct job *job)
 {
@@ -399,6 +409,8 @@ static void on_phase_timeout(struct ev_loop *loop, ev_timer *timer, int revents)
 		break; /* these phases start no timer */
 	}
 }
+
+/* Opening and closing. */
 
 static void init_timers(struct job *job)
 {

@@ -86,6 +86,8 @@ static void tell_if_drained(const struct output *output)
 		output->events->drained(output->events_arg);
 }
 
+/* Streams. */
+
 static void close_stream(struct stream *stream)
 {
 	struct output *output = stream->sink->output;
@@ -234,6 +236,8 @@ static void read_rest(struct stream *stream)
 			end_stream(stream);
 }
 
+/* Sinks. */
+
 /* Returns at most PIPE_BUF, up to the last newline in there, if any. */
 static size_t next_write_size(const struct byteq *queue)
 {
@@ -268,6 +272,8 @@ static void write_own_line(void *arg, const char *line, size_t size)
 
 	check_fed(output->err, lines_put(&output->err->lines, line, size));
 }
+
+/* Opening and closing. */
 
 static bool lead_to_the_same(int fd1, int fd2)
 {

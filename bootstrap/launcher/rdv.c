@@ -97,6 +97,8 @@ bool rdv_has_gone(const struct rdv *rdv, int rank)
 	return rdv->ranks[rank].state == RDV_GONE;
 }
 
+/* Joining, and rounds. */
+
 static void tell_death(struct rdv *rdv, int to, int dead)
 {
 	struct proto_msg msg = { .type = PROTO_DIED, .rank = (uint32_t)dead };
@@ -196,6 +198,8 @@ void rdv_unhold(struct rdv *rdv, int rank)
 	rdv->held_count--;
 }
 
+/* Leaving. */
+
 /* Moves a rank from AWAITED or INSIDE to a final state of this round. */
 static void close_rank(struct rdv *rdv, int rank, enum rdv_state state)
 {
@@ -251,6 +255,8 @@ void rdv_ended(struct rdv *rdv, int rank, bool failed, const char *text)
 		break;
 	}
 }
+
+/* Messages. */
 
 static enum rdv_result get(struct rdv *rdv, int asker, const struct proto_msg *msg)
 {

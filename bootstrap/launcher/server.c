@@ -92,6 +92,8 @@ static int strangers_max(const struct server *server)
 	return server->config.size + server->config.strangers;
 }
 
+/* The list of strangers, oldest first. */
+
 static void list_add(struct server *server, struct client *client)
 {
 	client->older = server->newest;
@@ -126,6 +128,8 @@ static void set_prove_timer(struct server *server)
 	ev_timer_set(&server->prove_timer, server->oldest->born + SERVER_PROVE_TIMEOUT_S - ev_now(server->loop), 0.);
 	ev_timer_start(server->loop, &server->prove_timer);
 }
+
+/* The end of a connection. */
 
 static void close_socket(struct client *client)
 {
@@ -200,6 +204,8 @@ static void end_client(struct client *client, const char *why)
 		break;
 	}
 }
+
+/* Sending. */
 
 static void break_client(struct client *client)
 {
@@ -288,6 +294,8 @@ static void send_challenge(struct client *client)
 	send_message(client, &msg);
 }
 
+/* Joining. */
+
 static void welcome(void *arg, int rank)
 {
 	struct server *server = arg;
@@ -361,6 +369,8 @@ static int handle_proof(struct client *client, const struct proto_msg *msg)
 	}
 	return join(client, (int)msg->rank);
 }
+
+/* Receiving. */
 
 /* Returns -1 if the connection ended. */
 static int handle_message(struct client *client, const struct proto_msg *msg)
@@ -448,6 +458,8 @@ static void on_readable(struct ev_loop *loop, ev_io *reader, int revents)
 		receive(client);
 }
 
+/* Strangers come and go. */
+
 static void on_prove_timeout(struct ev_loop *loop, ev_timer *timer, int revents)
 {
 	struct server *server = timer->data;
@@ -523,6 +535,8 @@ static void on_connection(struct ev_loop *loop, ev_io *listener, int revents)
 	if (left >= 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
 		pause_accepting(server);
 }
+
+/* Opening and closing. */
 
 static void pass_abort(void *arg, int rank, int status, const char *reason)
 {

@@ -72,6 +72,8 @@ int spawn_secret_fd(const uint8_t *secret)
 	return fd;
 }
 
+/* In the child. */
+
 static void set_number(const char *variable, long number)
 {
 	char text[24];
@@ -155,6 +157,8 @@ static _Noreturn void be_rank(const struct spawn_plan *plan, int rank, const str
 		_exit(EXIT_NOT_EXECUTABLE);
 	_exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
+
+/* In the launcher. */
 
 static void close_pair(const int ends[2])
 {

@@ -160,6 +160,8 @@ void am_poll_rings(struct oriel_job *job, struct am_receiver *list)
 	__atomic_store_n(&am->cursor, ring, __ATOMIC_RELEASE);
 }
 
+/* Windows. */
+
 int am_enter_window(struct oriel_job *job, uint32_t slot, void *win)
 {
 	struct am_service *am = &job->am;
@@ -184,6 +186,8 @@ void am_leave_window(struct oriel_job *job, uint32_t slot)
 		job->am.windows[slot] = NULL;
 	pthread_mutex_unlock(&job->am.lock);
 }
+
+/* Service thread. */
 
 bool am_receiver_open(struct peer *peer)
 {

@@ -482,6 +482,8 @@ static void answered(struct peer *peer, const struct handshake *data)
 	established(peer);
 }
 
+/* Requests of others. */
+
 static void reject(const struct verbs_functions *functions, struct rdma_cm_id *id, uint8_t reason)
 {
 	functions->reject(id, &reason, sizeof(reason));
@@ -706,6 +708,8 @@ void conn_event(struct oriel_job *job, const struct device *device, struct rdma_
 	device->functions->ack_cm_event(event); /* first: destroying an identifier waits for it */
 	dispatch(job, device, &kept, proven ? &data : NULL, reason);
 }
+
+/* Time limits. */
 
 /* Returns whether the step takes too long, and another attempt may help. */
 static bool is_overdue(const struct peer *peer, uint64_t now)

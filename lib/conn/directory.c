@@ -42,6 +42,8 @@ bool dir_entry_matches(const struct dir_entry *entry, const uint8_t id[WINDOW_ID
 	       entry->disp_unit_bytes > 0;
 }
 
+/* This rank's own table. */
+
 int directory_open(struct oriel_job *job)
 {
 	int rc = 0;

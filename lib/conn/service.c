@@ -310,6 +310,8 @@ static void boot_lost(void *arg, const char *text)
 
 const struct boot_events job_boot_events = { boot_value, boot_died, boot_lost };
 
+/* Tasks. */
+
 static void end_thread(void *arg)
 {
 	struct service *service = arg;
@@ -333,6 +335,8 @@ static void send_abort(void *arg)
 	pthread_cond_broadcast(&service->changed);
 	pthread_mutex_unlock(&service->lock);
 }
+
+/* The thread. */
 
 static void serve_requests(struct service *service)
 {

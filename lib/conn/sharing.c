@@ -108,6 +108,8 @@ int sharing_map(const uint64_t name[2], size_t size_bytes, void **base, int *fd)
 	return rc;
 }
 
+/* oriel_group_shared */
+
 /* Returns the number of members with this rank's number, and their world ranks. */
 static int sharing_members(const struct oriel_group *group, const struct coll_item items[], int worlds[])
 {

@@ -348,6 +348,8 @@ void links_free(struct oriel_win *win)
 	win->links.capacity = 0;
 }
 
+/* Waiting for one link, without win->lock. */
+
 static int described_step(void *arg)
 {
 	const struct link_wait *waiting = arg;

@@ -108,6 +108,8 @@ void locks_free(struct oriel_win *win)
 	win->locks.count = win->locks.capacity = 0;
 }
 
+/* First contact: where the words lie. */
+
 static void learned(const struct lookup_customer *customer, const struct dir_entry *entry, uint32_t slot)
 {
 	struct lock *lock = customer->link;
@@ -131,6 +133,8 @@ static int learn(struct oriel_win *win, struct link *link, struct lock *lock)
 	lock->phase = PHASE_NEW;
 	return ORIEL_ERR_MEMORY;
 }
+
+/* Evaluating a reading. */
 
 static bool is_whole(const struct lock_header *header)
 {
@@ -555,6 +559,8 @@ int lock_error(const struct oriel_win *win, const struct link *link)
 
 	return lock && (link->marks & LINK_LOCK) ? lock->error : 0;
 }
+
+/* Releasing. */
 
 /* Does lock_store_repaired by work requests. */
 static int send_repaired(struct link *link, struct lock *lock)

@@ -13,6 +13,8 @@
 #include "verbs/mr_cache.h"
 #include "win/win.h"
 
+/* Origin memory. */
+
 /* Compares only the memory that operations have named: the rest may have been remapped. */
 static const struct epoch_mr *find_epoch_mr(const struct oriel_win *win, const struct epoch_mr *wanted)
 {

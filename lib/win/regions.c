@@ -143,6 +143,8 @@ static int check_kind(const struct oriel_win *win, const char *call)
 	return err_set(ORIEL_ERR_KIND, "%s: %s is not of oriel_win_create_dynamic", call, win->label);
 }
 
+/* Attaching. The caller holds win->lock. */
+
 static int take_index(struct oriel_win *win, uint32_t *index)
 {
 	struct regions *regions = &win->regions;
@@ -250,6 +252,8 @@ int oriel_win_attach(oriel_win *win, void *base, size_t size_bytes)
 		release(region);
 	return rc ? err_in(rc, "oriel_win_attach") : 0;
 }
+
+/* Detaching. */
 
 static int send_notified(struct oriel_win *win, struct link *link)
 {

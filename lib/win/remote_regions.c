@@ -51,6 +51,8 @@ void remote_regions_free(struct link *link)
 	link->ext->remote_regions = NULL;
 }
 
+/* Reading the member's memory. */
+
 static int read_block(struct link *link, struct remote from, void *to, size_t size_bytes)
 {
 	struct wire *wire = &link->peer->wire;
@@ -110,6 +112,8 @@ static int read_root(struct oriel_win *win, struct link *link, struct region_roo
 
 	return rc ? win_peer_error(win, link->rank) : blocks_read(win, link);
 }
+
+/* Known regions. */
 
 /* Returns how many known regions begin at or below the address. */
 static uint32_t count_below(const struct remote_regions *remote_regions, uint64_t addr)
@@ -231,6 +235,8 @@ static int read_table(struct oriel_win *win, struct link *link)
 	return rc;
 }
 
+/* Words between this rank and the member. */
+
 static int send_acked(struct oriel_win *win, struct link *link, uint64_t notified, uint64_t *number)
 {
 	struct remote words = link_remote_flags(link);
@@ -298,6 +304,8 @@ void remote_regions_look(struct oriel_win *win)
 			look_at(win, win->regions_watch.links[i]);
 	}
 }
+
+/* The task. */
 
 static bool has_news(struct oriel_win *win)
 {
@@ -372,6 +380,8 @@ void regions_watch_stop(struct oriel_win *win)
 	wait.limit_ms = 0;
 	wait_until(&wait, &waiter, &win->regions_watch);
 }
+
+/* Subscribing, and finding. */
 
 static bool enter_watch(struct oriel_win *win, struct link *link)
 {

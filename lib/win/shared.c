@@ -171,6 +171,8 @@ void shared_close(struct shared_memory *shared)
 	free(shared->parts);
 }
 
+/* oriel_win_shared_query */
+
 struct answer {
 	void *base;
 	size_t size_bytes;

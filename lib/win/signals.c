@@ -106,6 +106,8 @@ void signals_unmap(struct link *link)
 	signals->mapped = false;
 }
 
+/* Reading and taking. */
+
 /*
  * Each flag_load pairs with signal_store or the request of oriel_signal at the origin
  * (op/signal.c).

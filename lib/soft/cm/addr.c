@@ -154,6 +154,8 @@ void cm_addr_gid(const struct sockaddr *addr, union ibv_gid *gid)
 	memcpy(gid->raw + 12, &in4(addr)->sin_addr, 4);
 }
 
+/* ---- names ---- */
+
 static void where_of(const struct sockaddr *addr, char *where)
 {
 	if (cm_addr_any(addr))

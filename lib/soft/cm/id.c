@@ -21,6 +21,8 @@
 pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t cm_acked = PTHREAD_COND_INITIALIZER;
 
+/* ---- the device ---- */
+
 static pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ibv_context *device;
 static struct ibv_pd *domain;
@@ -79,6 +81,8 @@ SOFT_EXPORT void rdma_free_devices(struct ibv_context **list)
 {
 	free(list);
 }
+
+/* ---- life ---- */
 
 struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
                         enum ibv_qp_type type)
@@ -168,6 +172,8 @@ SOFT_EXPORT int rdma_destroy_id(struct rdma_cm_id *base)
 	free(id);
 	return 0;
 }
+
+/* ---- addresses ---- */
 
 int cm_id_bind_device(struct cm_id *id)
 {
@@ -346,6 +352,8 @@ SOFT_EXPORT __be16 rdma_get_dst_port(struct rdma_cm_id *id)
 {
 	return htons(cm_addr_port(&id->route.addr.dst_addr));
 }
+
+/* ---- options ---- */
 
 static int id_option(struct cm_id *id, int name, const void *value, size_t length)
 {

@@ -65,6 +65,8 @@ static int receive(int sock, struct cm_msg *msg)
 	return 1;
 }
 
+/* ---- requests ---- */
+
 void cm_attach_private(struct cm_event *event, const struct cm_msg *msg, uint8_t length)
 {
 	size_t sent = msg->private_len < length ? msg->private_len : length;

@@ -10,6 +10,8 @@
 #include "soft/base/export.h"
 #include "soft/cm/cm.h"
 
+/* ---- attributes ---- */
+
 static void init_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
 	attr->pkey_index = 0;
@@ -117,6 +119,8 @@ int cm_qp_error(struct cm_id *id)
 
 	return id->base.qp ? ibv_modify_qp(id->base.qp, &attr, IBV_QP_STATE) : 0;
 }
+
+/* ---- making ---- */
 
 static int make_cq(struct rdma_cm_id *id, uint32_t entries, struct ibv_comp_channel **channel, struct ibv_cq **cq)
 {
@@ -227,6 +231,8 @@ SOFT_EXPORT void rdma_destroy_qp(struct rdma_cm_id *id)
 	id->qp = NULL;
 	drop_cqs(id);
 }
+
+/* ---- shared receive queues ---- */
 
 SOFT_EXPORT int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
 {

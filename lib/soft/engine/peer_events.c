@@ -31,6 +31,8 @@ enum {
 	DEAD_PEER_NS = 500000000, /* delay of the error state after a death, without requests */
 };
 
+/* ---- the peer is found, or answers ---- */
+
 bool soft_attach_pipe(struct soft_qp *qp, struct soft_out *out)
 {
 	int index = out ? shm_qpn_index(out->peer.seg, qp->attr.dest_qp_num) : -1;
@@ -69,6 +71,8 @@ void soft_out_answered(struct soft_core *core, struct soft_out *out)
 		soft_unlock(&qp->lock);
 	}
 }
+
+/* ---- it dies, or is cut off ---- */
 
 /*
  * Fails the queue pair's requests, waiting ones in their turn (step_gone in requester.c), but not

@@ -83,6 +83,8 @@ SOFT_EXPORT int ibv_destroy_ah(struct ibv_ah *base)
 	return 0;
 }
 
+/* ---- address handles from received datagrams ---- */
+
 /* Returns our address's index, or -1. */
 static int index_of(const union ibv_gid *gid)
 {

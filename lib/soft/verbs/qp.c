@@ -45,6 +45,8 @@ enum {
 /* Ranges and inline data share memory. */
 _Static_assert(SOFT_MAX_SGE * sizeof(struct ibv_sge) <= SOFT_MAX_INLINE, "no more inline data than there may be");
 
+/* ---- creation ---- */
+
 static uint64_t send_ops_of(enum ibv_qp_type type)
 {
 	return type == IBV_QPT_UD ? SEND_OPS_UD : type == IBV_QPT_UC ? SEND_OPS_UC : SEND_OPS;
@@ -242,6 +244,8 @@ SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *base)
 	return qp->has_ex ? &qp->ex : NULL;
 }
 
+/* ---- state ---- */
+
 /* Removes the queue pair from its pipe's waiters. */
 static void wait_for_room_no_more(struct soft_qp *qp)
 {
@@ -287,6 +291,8 @@ static void wait_peer(struct soft_qp *qp)
 	soft_wait_peer(qp->out, qp->peer);
 	qp->peer_idle = true;
 }
+
+/* ---- modify ---- */
 
 /* Access rights other than those of peers are ignored, as by the kernel. */
 static int check_values(const struct ibv_qp_attr *attr, int mask)
