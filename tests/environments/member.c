@@ -13,9 +13,9 @@
  *                    and on allocated windows          touch:FILE    create a file
  *   end              oriel_finalize                    await:FILE    wait until a file exists
  *   allocate:BYTES   make and free such a window       die:SIGNAL    raise
- *   silent           daemon(3)                         barrier       oriel_barrier, which must fail or not: it prints
- *   pid:FILE         write the process's number        expect:CODE   the next step fails with this code, and prints why
- *                    into a file
+ *   silent           daemon(3)                         barrier       oriel_barrier
+ *   pid:FILE         write the process's number        expect:CODE   the next step fails with CODE
+ *                    into a file                                     and prints why
  */
 #include <fcntl.h>
 #include <grp.h>
@@ -148,7 +148,7 @@ static bool on_allocated_memory(unsigned char *from)
 	       all_ways(win, base, from) && is_ok(oriel_win_free(&win), "oriel_win_free");
 }
 
-/* Sums at rank 0: of integers, one by one, and of complex numbers of 32 bytes, which a thread of the target adds. */
+/* Sums integers at rank 0, and complex numbers of 32 bytes, which a thread of rank 0 adds. */
 static bool count(oriel_win *win)
 {
 	const int64_t one = 1;

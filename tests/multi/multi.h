@@ -108,7 +108,7 @@ uint64_t multi_random(uint64_t *state);
 /* How many active messages this rank has applied for others. */
 uint64_t multi_applied(struct multi *m);
 
-/* Elements that the target's handler changes in all windows, since no processor has one store for them. */
+/* Elements that the handler changes in all windows: no processor has one store for them. */
 #define MULTI_REST ORIEL_LONG_DOUBLE_COMPLEX
 typedef long double _Complex multi_rest;
 

@@ -609,8 +609,8 @@ static void unaligned(struct multi *m)
 }
 
 /*
- * A13, A14: long vectors and single elements of the same memory at once, from all ranks: nothing is lost. Unaligned
- * elements may lie in two pages.
+ * A13, A14: all ranks change long vectors and single elements of the same memory at once. Nothing
+ * is lost. Unaligned elements may lie in two pages.
  */
 static void lengths_at(struct multi *m, size_t at)
 {
