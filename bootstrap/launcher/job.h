@@ -15,7 +15,7 @@
 #include "launcher/spawn.h"
 #include "wire/proof.h"
 
-/* In order; a job may skip some. */
+/* A job goes through these in order; it may skip some. */
 enum job_phase {
 	JOB_RUNNING, /* ranks start and run */
 	JOB_GRACE,   /* a rank has failed; the others have time to finish */
@@ -26,7 +26,7 @@ enum job_phase {
 	JOB_DRAIN,   /* writes the output that has been read */
 };
 
-/* An ended, unhandled process. */
+/* An ended process that has not been handled yet. */
 struct job_end {
 	int rank;
 	int wait_status; /* from waitpid */
@@ -78,7 +78,7 @@ void job_reap(struct job *job);
  */
 void job_interrupt(struct job *job, int number);
 
-/* Signals the ranks' groups. */
+/* Sends a signal to the ranks' groups. */
 void job_signal(const struct job *job, int number);
 
 #endif

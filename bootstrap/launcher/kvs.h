@@ -2,8 +2,8 @@
 /*
  * kvs.h - oriel-run's key-value store
  *
- * Each rank has keys of its own. A get for a missing key waits for it. Puts
- * and gets take constant time.
+ * Each rank has keys of its own. A get for a missing key waits for it. The time of a put or get
+ * does not depend on the number of ranks or keys.
  *
  * ASSUMPTIONS: ranks are in range and keys within BOOT_KEY_MAX_BYTES; the answer function does not
  * call back into the store.

@@ -90,7 +90,7 @@ static rlim_t descriptors_for(const struct job *job, int strangers)
 	return (rlim_t)(server_descriptors(job->options->size, strangers) + 2 * job->options->size + DESCRIPTORS_SPARE);
 }
 
-/* Returns as many as there are descriptors for. */
+/* Returns how many unproven connections there are descriptors for. */
 static int choose_strangers(const struct job *job, rlim_t most)
 {
 	rlim_t without = descriptors_for(job, 0);

@@ -3,9 +3,10 @@
  * server.c - oriel-run's socket and its connections; see server.h
  *
  * DESIGN NOTES Every process on the machine can connect. A connection is a stranger until it proves
- * that it knows the job's secret. Strangers are bounded in time and number; beyond the bound the
- * oldest is dropped, and a dropped rank tries again (client/run.c). After the proof the connection
- * is a rank's, one per rank. No other process can write to it, so later messages carry no proofs.
+ * that it knows the job's secret. A stranger holds a descriptor and a small buffer, for a few
+ * seconds. Beyond a number of them the oldest is dropped; a dropped rank tries again
+ * (client/run.c). After the proof the connection is a rank's, one per rank. No other process can
+ * write to it, so later messages carry no proofs.
  *
  * A connection that ends without LEAVE is kept as cut until its process has ended, which gives a
  * better reason, or a short delay is over.

@@ -37,7 +37,7 @@ int server_descriptors(int size, int strangers);
 struct server *server_open(struct ev_loop *loop, const struct server_config *config);
 void server_close(struct server *server);
 
-/* In the form of address.h. */
+/* Returns the address, in the form of address.h. */
 const char *server_address(const struct server *server);
 
 /* Reads everything that the rank has sent; then returns rdv_may_end. */

@@ -71,7 +71,7 @@ struct proto_msg {
  */
 int proto_decode(const uint8_t *bytes, size_t size, struct proto_msg *out);
 
-/* proto_decode may reject this size. */
+/* Returns the body size that a header announces; proto_decode may reject it. */
 size_t proto_body_size(const uint8_t header[PROTO_HEADER_BYTES]);
 
 /* Writes msg into bytes. Returns its size, or -1 if a field is outside its bounds. */

@@ -13,8 +13,8 @@
  * which processors add. It is in order behind other active messages, and does not wait until they
  * are applied, as the other ways do.
  *
- * One origin's changes of a signal all go one way, as its data does. What layout.h says about
- * `added` keeps those of different origins apart.
+ * One origin's changes of a signal all take the route of its data. Changes of different origins
+ * are kept apart by `added` (layout.h).
  */
 #include "op/signal_send.h"
 

@@ -7,9 +7,9 @@
  * Work requests and active messages are complete in the order of their numbers. So two numbers say
  * what a flush or a request waits for, and no operation has an object of its own.
  *
- * What is deferred has no numbers yet. Once the member's post has been seen or, under lock_all, its
- * lock is held, all that is deferred for it goes out before anything else, once in an epoch
- * (op/issue.c). So the numbers of the first look that finds nothing deferred cover it. Until then
+ * A deferred operation has no numbers yet. All deferred operations for a member go out before any
+ * other, once in an epoch: when its post has been seen or, under lock_all, its lock is held
+ * (op/issue.c). So the numbers of the first look that finds none deferred cover them. Until then
  * the watermark holds how many epochs with the member had been closed: once there are more, the
  * operations are complete at the origin.
  *

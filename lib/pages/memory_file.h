@@ -43,7 +43,7 @@ void empty_memory_file(int fd, size_t size_bytes);
 
 /* memory_room.c: how much memory this process can have, until others take it */
 
-/* What is left of a limit, or all of it. */
+/* The rest of a limit, or the whole limit. */
 enum memory_part { MEMORY_LEFT, MEMORY_IN_ALL };
 
 struct memory_room {

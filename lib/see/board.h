@@ -133,7 +133,7 @@ bool board_are_ranks(const int32_t *ranks, uint32_t count, int32_t size);
 /* Makes the texts of another process's wait printable. Returns whether the wait is sound. */
 bool board_check_wait(struct board_wait *wait, int32_t size);
 
-/* What a reader has taken of a page. */
+/* A reader's copy of the sound parts of a page. */
 struct board_copy {
 	struct board_header header;
 	uint32_t wait_count;

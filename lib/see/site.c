@@ -17,7 +17,7 @@
 #define PATH_BYTES 1024
 #define ROOT_BYTES 32
 
-/* What /proc/PID/maps says of an address: where it lies in which file. */
+/* The file that is mapped at an address, and the offset in it, by /proc/PID/maps. */
 struct mapped {
 	uint64_t offset;
 	char path[PATH_BYTES];

@@ -51,7 +51,7 @@ struct caller_turn {
 	const char *(*call_name)(const char *call); /* NULL: their own names */
 };
 
-/* What the awaited rank is asked about (question.h). */
+/* The subject of a question to the awaited rank (question.h). */
 struct wait_about {
 	struct peer *peer;     /* NULL: the first awaited rank */
 	uint64_t window_check; /* 0: none */

@@ -7,11 +7,11 @@
  * The table (layout.h) is a memory file, registered for the life of the window: peers that share
  * memory reach it by stores.
  *
- * What was taken last is kept outside the table: a signal can be taken when its words differ from
- * that. Nothing is reset, so no concurrent change is lost (N6). A reading whose check does not
- * match is torn, and counts as not arrived. Two members that SET a signal at once can leave words
- * of both for good, and either value may stand (N5). So mismatched words are taken after SETTLE_NS
- * without a change, far longer than a request takes.
+ * The value that was taken last is kept outside the table. A signal can be taken when its words
+ * differ from that value. Nothing is reset, so no concurrent change is lost (N6). A reading whose
+ * check does not match is torn, and counts as not arrived. Two members that SET a signal at once
+ * can leave words of both for good, and either value may stand (N5). So mismatched words are taken
+ * after SETTLE_NS without a change, far longer than a request takes.
  *
  * `added` is read first, so that a SET of the same origin before a visible ADD is visible too.
  */
