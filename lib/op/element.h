@@ -64,6 +64,11 @@ const char *element_type_name(enum oriel_type type);
 
 /* The rest is for known types and legal operations. */
 
+static inline bool element_has_padding(enum oriel_type type)
+{
+	return element_types[type].span_bytes != element_types[type].size_bytes;
+}
+
 /* Returns whether an element of the type has one store at this address. */
 static inline bool element_has_one_store(enum oriel_type type, uint64_t addr)
 {

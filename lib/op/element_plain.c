@@ -31,14 +31,17 @@ typedef void plain_fn(uint8_t *target, const uint8_t *origin, size_t count);
 
 /* Scalars of any alignment are read and written as a whole, pairs by field. */
 
+#define LOAD(NAME, T)                                \
+	static inline T load_##NAME(const uint8_t *from) \
+	{                                                \
+		T element;                                   \
+                                                     \
+		memcpy(&element, from, sizeof(T));           \
+		return element;                              \
+	}
+
 #define SCALAR_ACCESS(NAME, T)                              \
-	static inline T load_##NAME(const uint8_t *from)        \
-	{                                                       \
-		T element;                                          \
-                                                            \
-		memcpy(&element, from, sizeof(T));                  \
-		return element;                                     \
-	}                                                       \
+	LOAD(NAME, T)                                           \
                                                             \
 	static inline void store_##NAME(uint8_t *to, T element) \
 	{                                                       \
@@ -64,13 +67,7 @@ typedef void plain_fn(uint8_t *target, const uint8_t *origin, size_t count);
 	}
 
 #define WIDE_ACCESS(NAME, T)                                \
-	static inline T load_##NAME(const uint8_t *from)        \
-	{                                                       \
-		T element;                                          \
-                                                            \
-		memcpy(&element, from, sizeof(T));                  \
-		return element;                                     \
-	}                                                       \
+	LOAD(NAME, T)                                           \
                                                             \
 	static inline void store_##NAME(uint8_t *to, T element) \
 	{                                                       \
@@ -249,7 +246,7 @@ static __attribute__((noinline)) void fetch_and_apply(enum oriel_type type, enum
 	const struct element_type *t = &element_types[type];
 
 	/* One element of 2 bytes takes the loop, since memcpy reads each byte by itself. */
-	if (t->one_store && t->span_bytes == t->size_bytes && count > 1)
+	if (t->one_store && !element_has_padding(type) && count > 1)
 		memcpy(result, target, count * t->size_bytes);
 	else
 		plain[type][ORIEL_REPLACE](result, target, count);
