@@ -79,6 +79,15 @@ static inline size_t acc_bytes(const struct acc *acc)
 	return element_span(acc->type, acc->count) * (acc->blocks > 0 ? acc->blocks : 1);
 }
 
+/*
+ * Returns whether all blocks of a row are aligned as the first one is, and have no padding, which
+ * another origin may own.
+ */
+static inline bool acc_row_is_even(enum oriel_type type, int64_t distance)
+{
+	return !element_has_padding(type) && distance % element_types[type].size_bytes == 0;
+}
+
 /* Drops the first blocks from a row. */
 static inline void acc_advance_row(struct acc *acc, uint32_t blocks)
 {

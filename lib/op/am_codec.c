@@ -114,18 +114,18 @@ static uint32_t operand_bytes(const struct am *am, const struct acc *acc)
  */
 static bool take_row(const struct am *am, struct acc *acc)
 {
-	const struct element_type *type = &element_types[am->type];
+	const uint32_t block_bytes = span(acc, am->count);
 	int64_t extent;
 
-	if (am->call != AM_ACCUMULATE || type->span_bytes != type->size_bytes || am->distance % type->size_bytes != 0 ||
-	    am->blocks > AM_LARGEST_BYTES / (am->count * type->size_bytes) ||
+	if (am->call != AM_ACCUMULATE || !acc_row_is_even(am->type, am->distance) ||
+	    am->blocks > AM_LARGEST_BYTES / block_bytes ||
 	    __builtin_mul_overflow(am->distance, (int64_t)(am->blocks - 1), &extent))
 		return false;
 	if (extent < 0 && -(uint64_t)extent > am->disp_bytes)
 		return false;
 	acc->blocks = am->blocks;
 	acc->row.target = am->distance;
-	acc->row.origin = acc->row.result = (ptrdiff_t)am->count * type->size_bytes;
+	acc->row.origin = acc->row.result = (ptrdiff_t)block_bytes;
 	return true;
 }
 
@@ -198,7 +198,7 @@ uint32_t am_encode_list(const struct acc accs[], uint32_t count, uint64_t base, 
 static bool is_legal_list(const struct am *am)
 {
 	return element_known(am->type) && am->wants_result <= 1 && am->count >= 1 && am->count <= AM_LIST_MAX &&
-	       is_legal_op(am) && element_types[am->type].span_bytes == element_types[am->type].size_bytes;
+	       is_legal_op(am) && !element_has_padding(am->type);
 }
 
 /* Returns the bytes of the elements; 0: too many, or none. */

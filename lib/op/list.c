@@ -40,7 +40,7 @@ static bool is_for_message(const struct link *link, const struct acc *acc)
  */
 static bool takes_lists(const struct link *link, enum oriel_type type)
 {
-	return link->route != ROUTE_REGIONS && element_types[type].span_bytes == element_types[type].size_bytes;
+	return link->route != ROUTE_REGIONS && !element_has_padding(type);
 }
 
 /* Returns how many of the first operations went together, or an error. */
@@ -95,13 +95,11 @@ static int bytes_together(struct oriel_win *win, struct link *link, const struct
  */
 static bool region_piece(struct oriel_win *win, struct link *link, const struct op *op, struct softverbs_piece *piece)
 {
-	const struct remote_region *region;
+	const struct remote_region *region = remote_region_unmapped(win, link, op->remote_addr, op->size_bytes);
 
-	if (remote_regions_find(win, link, op->remote_addr, op->size_bytes) != 0)
-		return false;
-	region = remote_region_at(link, op->remote_addr);
-	piece->rkey = region->rkey;
-	return !region->here && region->size_bytes - (op->remote_addr - region->base) >= op->size_bytes;
+	if (region)
+		piece->rkey = region->rkey;
+	return region;
 }
 
 static bool piece_of(struct oriel_win *win, struct link *link, const struct op *op, struct softverbs_piece *piece)

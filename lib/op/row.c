@@ -65,28 +65,6 @@ bool row_find(const struct row_lists *lists, enum oriel_type type, enum oriel_op
 	return true;
 }
 
-/*
- * Returns whether the pairs of the type have no padding, and all blocks are aligned as the first
- * one is.
- */
-static bool is_even(const struct acc *acc)
-{
-	const struct element_type *type = &element_types[acc->type];
-
-	return type->span_bytes == type->size_bytes && acc->row.target % type->size_bytes == 0;
-}
-
-/* Returns whether the bytes lie in one region of a dynamic window, which is not mapped here. */
-static bool is_in_region(struct oriel_win *win, struct link *link, struct acc_span span)
-{
-	const struct remote_region *region;
-
-	if (remote_regions_find(win, link, span.from, span.bytes) != 0)
-		return false;
-	region = remote_region_at(link, span.from);
-	return !region->here && region->size_bytes - (span.from - region->base) >= span.bytes;
-}
-
 bool row_place(struct oriel_win *win, struct link *link, struct acc *acc, size_t disp)
 {
 	ptrdiff_t step, extent;
@@ -105,9 +83,10 @@ bool row_place(struct oriel_win *win, struct link *link, struct acc *acc, size_t
 	if (span.bytes > UINT32_MAX || span.bytes > link->size_bytes ||
 	    span.from - link->base > link->size_bytes - span.bytes)
 		return false;
-	if (!is_even(acc) || acc_route(link, acc->type, acc->remote_addr, acc->count) != ACC_ROUTE_AM)
+	if (!acc_row_is_even(acc->type, acc->row.target) ||
+	    acc_route(link, acc->type, acc->remote_addr, acc->count) != ACC_ROUTE_AM)
 		return false;
-	if (link_remote_regions(link) && !is_in_region(win, link, span))
+	if (link_remote_regions(link) && !remote_region_unmapped(win, link, span.from, span.bytes))
 		return false;
 	return acc->op == ORIEL_NO_OP || !link->read_only;
 }

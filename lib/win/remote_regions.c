@@ -162,6 +162,17 @@ struct remote_region *remote_region_at(struct link *link, uint64_t addr)
 	return region;
 }
 
+const struct remote_region *remote_region_unmapped(struct oriel_win *win, struct link *link, uint64_t addr,
+                                                   uint64_t size_bytes)
+{
+	const struct remote_region *region;
+
+	if (remote_regions_find(win, link, addr, size_bytes) != 0)
+		return NULL;
+	region = remote_region_at(link, addr);
+	return !region->here && region->size_bytes - (addr - region->base) >= size_bytes ? region : NULL;
+}
+
 static int compare_base(const void *a, const void *b)
 {
 	const struct remote_region *left = a, *right = b;

@@ -88,6 +88,10 @@ int remote_regions_find(struct oriel_win *win, struct link *link, uint64_t addr,
 /* Returns the known region that holds addr, mapped where possible; or NULL. Under win->lock. */
 struct remote_region *remote_region_at(struct link *link, uint64_t addr);
 
+/* Returns the region that holds these bytes and is not mapped here; or NULL. Under win->lock. */
+const struct remote_region *remote_region_unmapped(struct oriel_win *win, struct link *link, uint64_t addr,
+                                                   uint64_t size_bytes);
+
 /* Handles the members' notifications, and sends acknowledgements that are due. Under win->lock. */
 void remote_regions_look(struct oriel_win *win);
 
