@@ -10,18 +10,18 @@ soft_link = $(call quiet,link) $(CC) $(CFLAGS) $(LDFLAGS) -shared -pthread -Wl,-
 soft_libs = $(B)/lib/soft/libibverbs.so.1 $(B)/lib/soft/librdmacm.so.1 $(B)/lib/soft/libsoftnodes.so
 soft_tree = $(B)/lib/soft/nodes
 # What stands for the device nodes and files that the kernel would show: a library to be preloaded, and its files.
-SOFT_NODES_OBJS = $(patsubst %,$(B)/obj/soft/nodes/%.o, look open paths text) $(B)/obj/soft/base/gid.o
+SOFT_NODES_OBJS = $(patsubst %,$(B)/obj/soft/nodes/%.o, look open paths) $(B)/obj/soft/base/gid.o
 
 # The device, each folder above those that it uses.
 soft_folders = base state peer mem queue rma request engine post verbs
 SOFT_VERBS_OBJS = $(patsubst lib/%.c,$(B)/obj/%.o,$(wildcard $(soft_folders:%=lib/soft/%/*.c)))
 # How processes find each other, and whom they let in: with libibverbs.
-SOFT_MEET_OBJS = $(patsubst %,$(B)/obj/soft/meet/%.o, directory names user)
-SOFT_CM_OBJS = $(patsubst %,$(B)/obj/soft/cm/%.o, addr compat conn ep event fork id msg qp sidr)
+SOFT_MEET_OBJS = $(patsubst %,$(B)/obj/soft/meet/%.o, directory user)
+SOFT_CM_OBJS = $(patsubst %,$(B)/obj/soft/cm/%.o, addr compat conn event id msg qp)
 
 # What the library has of it: all but what only a process's own libibverbs and librdmacm have to offer.
 soft_built_in = $(B)/obj/soft/built_in.o
-SOFT_BUILT_IN_OBJS = $(filter-out %/compat.o %/compat_1_0.o %/compat_private.o, $(SOFT_VERBS_OBJS) $(SOFT_MEET_OBJS) $(SOFT_CM_OBJS)) \
+SOFT_BUILT_IN_OBJS = $(filter-out %/compat.o, $(SOFT_VERBS_OBJS) $(SOFT_MEET_OBJS) $(SOFT_CM_OBJS)) \
 	$(B)/obj/soft/functions.o
 
 .PHONY: soft

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
-#include "soft/base/lock.h"
+#include "soft/base/base.h"
 #include "soft/peer/pipe.h"
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"

@@ -423,9 +423,9 @@ static enum lab_verdict descriptors__table_does_not_grow_any_more(void)
 
 static const struct lab_case cases[] = {
 	{ "descriptors: a short process is told", descriptors__short_process_is_told, "lib/soft/cm/event.c" },
-	{ "descriptors: a short peer says so", descriptors__short_peer_says_so, "lib/soft/peer/reserve_fd.c" },
+	{ "descriptors: a short peer says so", descriptors__short_peer_says_so, "lib/soft/peer/peer.c" },
 	{ "descriptors: nothing is left of attempts", descriptors__nothing_is_left_of_attempts,
-	  "lib/soft/engine/pipe_out.c" },
+	  "lib/soft/engine/pipes.c" },
 	{ "descriptors: device is not opened", descriptors__device_is_not_opened, "lib/soft/engine/start.c" },
 	{ "descriptors: table does not grow any more", descriptors__table_does_not_grow_any_more,
 	  "lib/soft/engine/start.c" },

@@ -417,15 +417,15 @@ static enum lab_verdict child_does_not_hide_the_parents_end(void)
 int main(int argc, char **argv)
 {
 	static const struct lab_case cases[] = {
-		CASE(child_starts_anew_and_parent_goes_on, "lib/soft/engine/fork.c"),
-		CASE(child_outlives_the_parent_and_starts_anew, "lib/soft/engine/fork.c"),
-		CASE(parents_objects_outlive_the_child, "lib/soft/engine/fork.c"),
-		CASE(childs_own_objects_outlive_the_inherited, "lib/soft/engine/fork.c"),
-		CASE(many_children_beside_traffic, "lib/soft/engine/fork.c"),
-		CASE(child_speaks_with_the_parent_by_datagrams, "lib/soft/post/datagram_route.c"),
-		CASE(many_children_beside_datagrams, "lib/soft/engine/fork.c"),
-		CASE(child_draws_keys_of_its_own, "lib/soft/engine/fork.c"),
-		CASE(child_does_not_hide_the_parents_end, "lib/soft/engine/fork.c"),
+		CASE(child_starts_anew_and_parent_goes_on, "lib/soft/engine/start.c"),
+		CASE(child_outlives_the_parent_and_starts_anew, "lib/soft/engine/start.c"),
+		CASE(parents_objects_outlive_the_child, "lib/soft/engine/start.c"),
+		CASE(childs_own_objects_outlive_the_inherited, "lib/soft/engine/start.c"),
+		CASE(many_children_beside_traffic, "lib/soft/engine/start.c"),
+		CASE(child_speaks_with_the_parent_by_datagrams, "lib/soft/post/datagram_post.c"),
+		CASE(many_children_beside_datagrams, "lib/soft/engine/start.c"),
+		CASE(child_draws_keys_of_its_own, "lib/soft/engine/start.c"),
+		CASE(child_does_not_hide_the_parents_end, "lib/soft/engine/start.c"),
 	};
 
 	return lab_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

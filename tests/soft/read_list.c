@@ -135,9 +135,9 @@ static enum lab_verdict list__of_mapped_memory_is_refused(void)
 }
 
 static const struct lab_case cases[] = {
-	{ "list: is read at once", list__is_read_at_once, "lib/soft/post/read_list.c" },
-	{ "list: with a wrong piece is refused", list__with_a_wrong_piece_is_refused, "lib/soft/post/read_list.c" },
-	{ "list: of mapped memory is refused", list__of_mapped_memory_is_refused, "lib/soft/post/read_list.c" },
+	{ "list: is read at once", list__is_read_at_once, "lib/soft/post/move.c" },
+	{ "list: with a wrong piece is refused", list__with_a_wrong_piece_is_refused, "lib/soft/post/move.c" },
+	{ "list: of mapped memory is refused", list__of_mapped_memory_is_refused, "lib/soft/post/move.c" },
 };
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * A peer polled, so that no requester wakes it, and has stopped: the requester that waits for its answer wakes it then
- * (lib/soft/peer/renotify.c). The peer's engine looks rarely while polls go on.
+ * (lib/soft/peer/pipe.c). The peer's engine looks rarely while polls go on.
  *
  * The engine's waits are seen here, and can be made endless: then it looks no more unless it is woken.
  */
@@ -110,8 +110,7 @@ static enum lab_verdict renotify__the_engine_looks_rarely_while_polls_go_on(void
 }
 
 static const struct lab_case cases[] = {
-	{ "renotify: who has stopped polling is woken", renotify__who_has_stopped_polling_is_woken,
-	  "engine.c, renotify.c" },
+	{ "renotify: who has stopped polling is woken", renotify__who_has_stopped_polling_is_woken, "engine.c, pipe.c" },
 	{ "renotify: the engine looks rarely while polls go on", renotify__the_engine_looks_rarely_while_polls_go_on,
 	  "engine.c" },
 };

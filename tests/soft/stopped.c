@@ -243,13 +243,13 @@ static enum lab_verdict stopped__killed_flushes_what_is_held_back(void)
 
 static const struct lab_case cases[] = {
 	{ "stopped: requests wait for who is connected to", stopped__requests_wait_for_who_is_connected_to,
-	  "lib/soft/engine/pipe_out.c" },
-	{ "stopped: later requests find it", stopped__later_requests_find_it, "lib/soft/engine/pipe_out.c" },
-	{ "stopped: requests under way wait", stopped__requests_under_way_wait, "lib/soft/engine/pipe_out.c" },
+	  "lib/soft/engine/pipes.c" },
+	{ "stopped: later requests find it", stopped__later_requests_find_it, "lib/soft/engine/pipes.c" },
+	{ "stopped: requests under way wait", stopped__requests_under_way_wait, "lib/soft/engine/pipes.c" },
 	{ "stopped: killed, what waits fails", stopped__killed_fails_what_waits, "lib/soft/engine/peer_events.c" },
 	{ "stopped: killed flushes what is held back", stopped__killed_flushes_what_is_held_back,
 	  "lib/soft/engine/peer_events.c" },
-	{ "stopped: queue pair goes first", stopped__queue_pair_goes_first, "lib/soft/engine/pipe_out.c" },
+	{ "stopped: queue pair goes first", stopped__queue_pair_goes_first, "lib/soft/engine/pipes.c" },
 };
 
 int main(int argc, char **argv)

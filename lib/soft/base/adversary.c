@@ -31,7 +31,7 @@
 #include <string.h>
 
 #include "soft/base/adversary.h"
-#include "soft/base/export.h"
+#include "soft/base/base.h"
 
 enum {
 	DEFAULT_PERCENT = 30,

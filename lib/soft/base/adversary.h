@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "soft/base/export.h"
+#include "soft/base/base.h"
 
 struct soft_adversary {
 	bool on;

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "soft/base/gid.h"
+#include "soft/base/base.h"
 
 /* Returns a number made from the machine's id, or its name if it has none. */
 __be64 soft_guid(void)

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "soft/base/adversary.h"
-#include "soft/base/export.h"
+#include "soft/base/base.h"
 #include "soft/cm/cm.h"
 #include "soft/meet/meet.h"
 

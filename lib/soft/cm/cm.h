@@ -27,10 +27,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "soft/base/export.h"
-#include "soft/base/limits.h"
-#include "soft/base/list.h"
-#include "soft/state/loop.h"
+#include "soft/base/base.h"
+#include "soft/state/core.h"
 
 enum {
 	CM_REQ_PRIVATE = 56, /* bytes, for RDMA_PS_TCP */
@@ -60,7 +58,7 @@ enum cm_state {
 	CM_ACCEPTED,   /* REP sent */
 	CM_CONNECTED,
 	CM_DISCONNECTING, /* DREQ sent */
-	CM_DISCONNECTED,  /* closed, refused, peer gone, or answered (sidr.c) */
+	CM_DISCONNECTED,  /* closed, refused, peer gone, or answered (conn.c) */
 };
 
 enum cm_type {
@@ -216,7 +214,7 @@ int cm_complete(struct cm_id *id);
  */
 void cm_event_forget(struct cm_id *id);
 
-/* Identifiers for datagrams: sidr.c. */
+/* Identifiers for datagrams: conn.c. */
 
 enum {
 	CM_SIDR_REQ_PRIVATE = 180, /* bytes */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "soft/base/export.h"
+#include "soft/base/base.h"
 #include "soft/cm/cm.h"
 
 SOFT_EXPORT int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr, void *context)

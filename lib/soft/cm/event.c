@@ -7,11 +7,10 @@
 #include <unistd.h>
 
 #include "soft/base/adversary.h"
+#include "soft/base/base.h"
 #include "soft/base/event_sem.h"
-#include "soft/base/export.h"
-#include "soft/base/list.h"
 #include "soft/cm/cm.h"
-#include "soft/peer/reserve_fd.h"
+#include "soft/peer/peer.h"
 
 static struct cm_channel *cm_channel(struct rdma_event_channel *channel)
 {

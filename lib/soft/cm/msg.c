@@ -11,12 +11,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "soft/base/list.h"
+#include "soft/base/base.h"
 #include "soft/cm/cm.h"
-#include "soft/engine/pipes.h"
+#include "soft/engine/engine.h"
 #include "soft/meet/meet.h"
-#include "soft/peer/reserve_fd.h"
-#include "soft/state/loop.h"
+#include "soft/peer/peer.h"
+#include "soft/state/core.h"
 
 #define CM_MAGIC 0x73766363006d0001ULL
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "soft/base/adversary.h"
-#include "soft/base/export.h"
+#include "soft/base/base.h"
 #include "soft/cm/cm.h"
 
 /* ---- attributes ---- */

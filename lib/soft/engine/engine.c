@@ -15,7 +15,7 @@
  *
  * A check takes the processor from the polling thread. So the engine checks every 8 ms while the
  * program polls, and after 1 ms once it has found that no thread polls. A peer that waits for an
- * answer wakes the engine itself (renotify.c).
+ * answer wakes the engine itself (pipe.c).
  */
 #include <errno.h>
 #include <pthread.h>
@@ -26,12 +26,9 @@
 #include <unistd.h>
 
 #include "soft/base/base.h"
-#include "soft/base/lock.h"
 #include "soft/base/tsan.h"
 #include "soft/engine/engine.h"
-#include "soft/engine/pipes.h"
 #include "soft/state/core.h"
-#include "soft/state/loop.h"
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
 

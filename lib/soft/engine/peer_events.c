@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Events of a peer, and their effect on queue pairs: its pipe is answered (pipe_out.c), its process
+ * Events of a peer, and their effect on queue pairs: its pipe is answered (pipes.c), its process
  * dies, or the adversary cuts the connection.
  *
  * DESIGN NOTES
@@ -16,9 +16,7 @@
 
 #include "soft/base/adversary.h"
 #include "soft/base/base.h"
-#include "soft/base/export.h"
-#include "soft/base/lock.h"
-#include "soft/engine/pipes.h"
+#include "soft/engine/engine.h"
 #include "soft/peer/pipe.h"
 #include "soft/queue/cq.h"
 #include "soft/request/datagram.h"

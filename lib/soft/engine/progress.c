@@ -7,9 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "soft/base/export.h"
-#include "soft/base/list.h"
-#include "soft/base/lock.h"
+#include "soft/base/base.h"
 #include "soft/base/tsan.h"
 #include "soft/engine/engine.h"
 #include "soft/extension.h"

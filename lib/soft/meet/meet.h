@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "soft/base/export.h"
+#include "soft/base/base.h"
 
-/* names.c */
+/* user.c */
 
 /* A socket's name: its purpose, a number, and an address or "". */
 struct softverbs_name {

@@ -31,7 +31,7 @@ static inline struct soft_pd *soft_pd(struct ibv_pd *pd)
 	return (struct soft_pd *)pd;
 }
 
-/* mw.c */
+/* mr.c */
 struct soft_mw {
 	struct ibv_mw base;
 	uint32_t place;
@@ -58,7 +58,7 @@ void soft_backing_put(int fd);
 /* In a forked child: makes the lock anew. */
 void soft_backing_forked(void);
 
-/* procmap.c */
+/* backing.c */
 struct soft_vma {
 	uint64_t start, end;
 	uint64_t offset; /* of start in its file */

@@ -8,7 +8,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "soft/base/export.h"
+#include "soft/base/base.h"
 #include "soft/nodes/nodes.h"
 
 SOFT_EXPORT int stat(const char *path, struct stat *about)

@@ -38,7 +38,7 @@ const char *nodes_path(const char *path, char room[NODES_PATH_MAX]);
 /* Removes our directory from a result, in place, so that a program sees the names it knows. */
 char *nodes_answer(char *path);
 
-/* Files whose text depends on the host: text.c. */
+/* Files whose text depends on the host: paths.c. */
 
 /* Returns a descriptor to read the text from, or -1 if `path` has no such text. */
 int nodes_text(const char *path, int flags);

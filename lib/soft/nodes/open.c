@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "soft/base/export.h"
+#include "soft/base/base.h"
 #include "soft/nodes/nodes.h"
 
 struct opening {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # tree.sh DIRECTORY - what the kernel would show of the device, as files below DIRECTORY: device nodes, and what stands
-# in /sys/class/infiniband. Those that are empty here are told by text.c when they are opened.
+# in /sys/class/infiniband. Those that are empty here are told by paths.c when they are opened.
 set -eu
 gids=64 # as many as SOFT_MAX_GIDS
 root=$1

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -21,9 +22,7 @@
 #include "soft/base/base.h"
 #include "soft/base/memory.h"
 #include "soft/peer/peer.h"
-#include "soft/peer/reserve_fd.h"
 #include "soft/state/core.h"
-#include "soft/state/loop.h"
 #include "soft/state/shm.h"
 
 #ifndef SYS_pidfd_open /* headers before Linux 5.3 */
@@ -205,4 +204,58 @@ void soft_peer_notify(const struct soft_peer *peer)
 	shm_bell_ring(peer->bell, ring_number(), peer->full_fence);
 	if (shm_attention_get(peer->seg) == SHM_WAKEUP)
 		soft_peer_wake(peer);
+}
+
+/*
+ * A reserve descriptor.
+ *
+ * DESIGN NOTES
+ *
+ * A process without free descriptors cannot accept a peer's connection: the peer would wait for
+ * ever. So the engine keeps one descriptor. It closes it, accepts the connection in its place,
+ * sends the reason, and closes the connection. As data of the peer stay unread, its socket may
+ * first report a reset; the reason can still be read.
+ */
+
+static int reserve_fd = -1; /* the engine's */
+
+int soft_reserve_fd_open(void)
+{
+	reserve_fd = eventfd(0, EFD_CLOEXEC);
+	return reserve_fd < 0 ? errno : 0;
+}
+
+void soft_reserve_fd_close(void)
+{
+	close(reserve_fd);
+	reserve_fd = -1;
+}
+
+void soft_reserve_fd_forked(void)
+{
+	if (reserve_fd >= 0)
+		soft_reserve_fd_close();
+}
+
+static int accept_one(int listener)
+{
+	return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+SOFT_EXPORT int softverbs_accept(int listener, softverbs_refuse_fn *refuse)
+{
+	int sock = accept_one(listener), err = errno;
+
+	if (sock >= 0 || !soft_is_shortage(err))
+		return sock;
+	if (reserve_fd >= 0)
+		soft_reserve_fd_close();
+	sock = accept_one(listener);
+	if (sock >= 0) {
+		refuse(sock, err);
+		close(sock);
+	}
+	/* Another thread may take it first; the next refusal then waits for a free one. */
+	soft_reserve_fd_open();
+	return -1;
 }

@@ -3,11 +3,13 @@
 #ifndef SOFT_PEER_H
 #define SOFT_PEER_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "soft/base/base.h"
 #include "soft/state/shm.h"
 
 struct soft_core;
@@ -72,5 +74,36 @@ static inline bool soft_peer_spins(const struct soft_peer *peer)
 
 /* Wakes the peers that owe an answer for too long; after empty polls. */
 void soft_renotify(struct soft_core *core);
+
+/* Answers when the process has no descriptor left: peer.c. */
+
+/* Sends the reason, an errno value. */
+typedef void softverbs_refuse_fn(int sock, int err);
+
+/* Returns 0 or an errno value. */
+int soft_reserve_fd_open(void);
+void soft_reserve_fd_close(void);
+/* In a child of fork: closes the parent's reserve. */
+void soft_reserve_fd_forked(void);
+
+/*
+ * Accepts a connection, on the engine thread; does not block. Returns -1 without one, or if it was
+ * refused for lack of a descriptor or memory.
+ */
+SOFT_EXPORT int softverbs_accept(int listener, softverbs_refuse_fn *refuse);
+
+/*
+ * Returns whether the error is a shortage, or a limit on file sizes: a later attempt may succeed.
+ */
+static inline bool soft_is_shortage(int err)
+{
+	return err == EMFILE || err == ENFILE || err == ENOMEM || err == ENOBUFS || err == EFBIG;
+}
+
+/* Returns whether the other side is short of descriptors (EREMOTEIO) or memory (EREMCHG). */
+static inline bool soft_is_remote_shortage(int err)
+{
+	return err == EREMOTEIO || err == EREMCHG;
+}
 
 #endif

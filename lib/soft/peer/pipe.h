@@ -8,15 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "soft/base/list.h"
-#include "soft/base/lock.h"
+#include "soft/base/base.h"
 #include "soft/peer/peer.h"
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
 
 struct soft_rmap;
 
-/* When a peer without an answer is notified again (renotify.c). */
+/* When a peer without an answer is notified again (pipe.c). */
 struct soft_renotify_timer {
 	bool waits;           /* requests were unanswered at the last check, */
 	uint64_t answered;    /* when this many responses had been taken */

@@ -10,8 +10,7 @@
 #include <sys/uio.h>
 
 #include "soft/base/adversary.h"
-#include "soft/base/limits.h"
-#include "soft/base/lock.h"
+#include "soft/base/base.h"
 #include "soft/peer/pipe.h"
 #include "soft/post/post.h"
 #include "soft/queue/cq.h"

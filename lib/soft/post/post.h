@@ -116,7 +116,7 @@ static inline bool soft_takes_sends(enum ibv_qp_state state)
  */
 int soft_datagram_post(struct soft_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 
-/* datagram_route.c */
+/* datagram_post.c */
 
 /*
  * Looks up the routes of the requests from index `first` on, and sends them. Under qp->lock, which

@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "soft/base/adversary.h"
-#include "soft/base/list.h"
-#include "soft/base/lock.h"
+#include "soft/base/base.h"
 #include "soft/post/post.h"
 #include "soft/request/datagram.h"
 #include "soft/request/request.h"

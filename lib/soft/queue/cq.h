@@ -9,8 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "soft/base/list.h"
-#include "soft/base/lock.h"
+#include "soft/base/base.h"
 #include "soft/state/qp.h"
 
 struct soft_cqe {
@@ -86,7 +85,7 @@ void soft_cq_arm(struct soft_cq *cq, bool solicited_only);
 /* Removes the entries of a queue pair that is reset or destroyed. */
 void soft_cq_purge(struct soft_cq *cq, const struct soft_qp *qp);
 
-/* channel.c */
+/* cq.c */
 struct soft_channel {
 	struct ibv_comp_channel base;
 	pthread_mutex_t lock;

@@ -10,9 +10,7 @@
 #include <string.h>
 
 #include "soft/base/adversary.h"
-#include "soft/base/export.h"
-#include "soft/base/limits.h"
-#include "soft/base/lock.h"
+#include "soft/base/base.h"
 #include "soft/mem/mr.h"
 #include "soft/queue/srq.h"
 #include "soft/state/core.h"

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-#include "soft/base/lock.h"
+#include "soft/base/base.h"
 #include "soft/mem/key.h"
 #include "soft/state/qp.h"
 

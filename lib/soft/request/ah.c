@@ -12,9 +12,7 @@
 #include <string.h>
 
 #include "soft/base/adversary.h"
-#include "soft/base/export.h"
-#include "soft/base/gid.h"
-#include "soft/base/limits.h"
+#include "soft/base/base.h"
 #include "soft/mem/mr.h"
 #include "soft/request/datagram.h"
 #include "soft/state/core.h"

@@ -11,8 +11,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-#include "soft/base/limits.h"
-#include "soft/base/lock.h"
+#include "soft/base/base.h"
 #include "soft/peer/pipe.h"
 #include "soft/queue/cq.h"
 #include "soft/request/request.h"

@@ -18,7 +18,7 @@
 #include <sys/uio.h>
 
 #include "soft/base/adversary.h"
-#include "soft/base/limits.h"
+#include "soft/base/base.h"
 #include "soft/peer/pipe.h"
 #include "soft/queue/cq.h"
 #include "soft/request/request.h"

@@ -22,7 +22,7 @@ enum {
 /* Routes of a queue pair for datagrams. */
 struct soft_routes {
 	struct soft_out *out[SHM_SLOT_NUMBERS]; /* by slot; a reference each, or NULL */
-	uint32_t lookups;                       /* threads that look up routes (datagram_route.c) */
+	uint32_t lookups;                       /* threads that look up routes (datagram_post.c) */
 	struct soft_out *stalled_on;            /* pipe that the queue waits for, or NULL */
 	uint64_t since_ns;                      /* beginning of that wait */
 };
@@ -69,7 +69,7 @@ static inline const struct soft_ah *soft_ah(const struct ibv_ah *ah)
 	return (const struct soft_ah *)ah;
 }
 
-/* The receiver's side: datagram_in.c. */
+/* The receiver's side: datagram.c. */
 
 /* Delivers or drops a datagram; `req` is a copy. */
 void soft_datagram_take(struct soft_qp *qp, const struct shm_req *req, const uint8_t *data);

@@ -20,7 +20,6 @@
 
 #include "soft/base/adversary.h"
 #include "soft/base/base.h"
-#include "soft/base/limits.h"
 #include "soft/mem/mr.h"
 #include "soft/peer/peer.h"
 #include "soft/peer/pipe.h"

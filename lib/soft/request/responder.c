@@ -13,8 +13,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "soft/base/limits.h"
-#include "soft/base/lock.h"
+#include "soft/base/base.h"
 #include "soft/mem/key.h"
 #include "soft/mem/mr.h"
 #include "soft/peer/pipe.h"

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "soft/base/limits.h"
+#include "soft/base/base.h"
 #include "soft/mem/key.h"
 #include "soft/rma/copy.h"
 #include "soft/state/qp.h"

@@ -6,9 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "soft/base/base.h"
 #include "soft/base/event_sem.h"
-#include "soft/base/export.h"
-#include "soft/base/list.h"
 #include "soft/state/core.h"
 #include "soft/state/qp.h"
 

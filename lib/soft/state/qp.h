@@ -9,16 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "soft/base/limits.h"
-#include "soft/base/list.h"
-#include "soft/base/lock.h"
+#include "soft/base/base.h"
 #include "soft/state/shm.h"
 
 struct soft_core;
 struct soft_out;
 struct soft_routes;
 
-/* A ring of waiting receives, of a queue pair or shared: rq.c. Its owner locks it. */
+/* A ring of waiting receives, of a queue pair or shared: qp_state.c. Its owner locks it. */
 
 struct soft_rwqe {
 	uint64_t wr_id;
@@ -267,7 +265,7 @@ void soft_qp_publish(struct soft_qp *qp);
 /* Under qp->lock. */
 void soft_qp_set_state(struct soft_qp *qp, enum ibv_qp_state state);
 
-/* One timer per queue pair; the engine runs them: timer.c. */
+/* One timer per queue pair; the engine runs them: loop.c. */
 
 void soft_timer_set(struct soft_qp *qp, uint64_t deadline_ns);
 void soft_timer_set_if_none(struct soft_qp *qp, uint64_t deadline_ns);

@@ -22,7 +22,7 @@ int soft_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 /* After an empty poll: carries out peers' requests, and announces that a thread polls. */
 void soft_cq_idle(struct soft_cq *cq);
 
-/* Completion queues with the start_poll interface: cq_ex.c. */
+/* Completion queues with the start_poll interface: poll.c. */
 
 int soft_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values);
 struct ibv_cq_ex *soft_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);

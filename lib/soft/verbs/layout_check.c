@@ -3,7 +3,7 @@
 #include <infiniband/verbs.h>
 #include <stddef.h>
 
-#include "soft/base/limits.h"
+#include "soft/base/base.h"
 #include "soft/mem/mr.h"
 #include "soft/queue/cq.h"
 #include "soft/state/qp.h"

@@ -10,13 +10,8 @@
 
 #include "soft/base/adversary.h"
 #include "soft/base/base.h"
-#include "soft/base/export.h"
-#include "soft/base/limits.h"
-#include "soft/base/list.h"
-#include "soft/base/lock.h"
 #include "soft/base/memory.h"
 #include "soft/engine/engine.h"
-#include "soft/engine/pipes.h"
 #include "soft/mem/key.h"
 #include "soft/mem/mr.h"
 #include "soft/peer/pipe.h"

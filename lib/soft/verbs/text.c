@@ -2,7 +2,7 @@
 /* Names of enumerations, and rates. */
 #include <infiniband/verbs.h>
 
-#include "soft/base/export.h"
+#include "soft/base/base.h"
 
 #define NAME_OF(table, value) \
 	((size_t)(value) < sizeof(table) / sizeof((table)[0]) && (table)[value] ? (table)[value] : "unknown")
