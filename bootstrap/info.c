@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * info.c - oriel-info: this machine's devices, addresses and limits, and which device Oriel would
- * take from which provider (verbs/provider.h)
+ * take from which provider (verbs/devices.h)
  *
  * Rank 0 of a job also prints how it would reach the others. The exit status is 0 if oriel_init
  * would find what it needs and rank 0 could reach all others; 1 if not; 2 for wrong usage.
@@ -19,10 +19,10 @@
 #include "info_ranks.h"
 #include "job/job.h"
 #include "oriel.h"
-#include "verbs/device.h"
-#include "verbs/layout.h"
-#include "verbs/provider.h"
 #include "variables.h"
+#include "verbs/device.h"
+#include "verbs/devices.h"
+#include "verbs/layout.h"
 #include "win/win.h"
 
 #define GIDS_SHOWN 8

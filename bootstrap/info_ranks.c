@@ -20,7 +20,6 @@
 #include "conn/conn.h"
 #include "conn/endpoint.h"
 #include "verbs/devices.h"
-#include "verbs/provider.h"
 
 #define ANSWER_MS 20000 /* some launchers answer nothing before all ranks have put */
 #define TURN_MS 50

@@ -3,6 +3,7 @@
 #ifndef ORIEL_COPY_BLOCKS_H
 #define ORIEL_COPY_BLOCKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -40,6 +41,21 @@ static inline void copy_blocks(struct blocks to, struct blocks from, size_t size
 	default:
 		copy_each_block(to, from, size_bytes, count);
 	}
+}
+
+/* copies bytes between places that may overlap, and a word by one store */
+
+static inline bool bytes_overlap(const void *a, const void *b, size_t size_bytes)
+{
+	return (uintptr_t)a - (uintptr_t)b < size_bytes || (uintptr_t)b - (uintptr_t)a < size_bytes;
+}
+
+static inline void copy_piece(void *to, const void *from, size_t size_bytes)
+{
+	if (size_bytes == sizeof(uint64_t))
+		memcpy(to, from, sizeof(uint64_t)); /* one store, as a device places a word */
+	else
+		memmove(to, from, size_bytes);
 }
 
 #endif

@@ -3,10 +3,12 @@
 #include "base/handle.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/util.h"
 
 /* Free lists by kind, and the live handles, for a fork. All objects of a kind have one size. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -101,4 +103,19 @@ int handle_refuse(const void *object, const char *call, const char *what)
 		return err_set(ORIEL_ERR_HANDLE, "%s: the %s handle is NULL", call, what);
 	return err_set(ORIEL_ERR_HANDLE, "%s: the %s handle %p has been freed, was inherited by a fork, or is no %s", call,
 	               what, object, what);
+}
+
+int public_struct_check(size_t struct_bytes, const char *name)
+{
+	if (struct_bytes > sizeof(struct_bytes) && struct_bytes <= PUBLIC_STRUCT_MAX_BYTES)
+		return 0;
+	return err_set(ORIEL_ERR_ARG, "struct_bytes is %zu; set it to sizeof(struct %s)", struct_bytes, name);
+}
+
+void public_struct_copy(void *to, size_t to_bytes, const void *from, size_t from_bytes)
+{
+	const size_t head = sizeof(size_t), common = min_size(to_bytes, from_bytes);
+
+	memcpy((uint8_t *)to + head, (const uint8_t *)from + head, common - head);
+	memset((uint8_t *)to + common, 0, to_bytes - common);
 }

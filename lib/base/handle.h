@@ -49,7 +49,7 @@ static inline bool handle_valid(enum handle_kind kind, const void *object)
 }
 
 /*
- * public_struct.c: structs that a program and the library exchange, perhaps of two builds
+ * Structs that a program and the library exchange, perhaps of two builds
  *
  * Each begins with struct_bytes, which the program sets to its own sizeof. Members are added at the
  * end, so both know the smaller size.

@@ -108,7 +108,7 @@ static inline void cpu_relax(void)
 }
 
 /*
- * heavy_barrier.c: a full fence in all processes that take part, made by one of them
+ * owned_lock.c: a full fence in all processes that take part, made by one of them
  *
  * If two processes each store a word and then load the other's, both need a fence between, so that
  * one of them sees the other's store. If one does it rarely, it can make the fence for both, with

@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/order.h"
+
 #define FOREIGN_MAX 256
 
 #if defined(__SANITIZE_THREAD__)
@@ -144,4 +146,15 @@ void owned_lock_give_mutex(struct owned_lock *lock)
 	if (barrier_works && lock->foreign < FOREIGN_MAX)
 		__atomic_store_n(&lock->wanted, 0, __ATOMIC_RELEASE); /* pairs with the load in owned_lock_take_as_owner */
 	pthread_mutex_unlock(&lock->mutex);
+}
+
+bool heavy_barrier_join(void)
+{
+	return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+bool heavy_barrier(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
 }

@@ -20,7 +20,7 @@ bool process_ended(pid_t pid, uint64_t known_ns);
 char process_state(pid_t pid);
 
 /*
- * place.c: where a process runs, which decides with which others it can share memory
+ * Where a process runs, which decides with which others it can share memory
  *
  * Two processes can share memory if one kernel runs them and they see each other: names of
  * softverbs' sockets belong to the network namespace, processes are opened by their number, and
@@ -32,7 +32,7 @@ char process_state(pid_t pid);
 #define PLACE_NODE_BYTES 16
 
 struct place {
-	uint8_t boot_id[PLACE_BOOT_ID_BYTES]; /* of the running kernel, or a substitute (place.c) */
+	uint8_t boot_id[PLACE_BOOT_ID_BYTES]; /* of the running kernel, or a substitute (process.c) */
 	uint64_t net_namespace;               /* inode numbers; 0: could not be read */
 	uint64_t pid_namespace;
 	uint64_t user_namespace;

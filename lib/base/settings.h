@@ -21,7 +21,7 @@ int setting_bytes(const char *variable, size_t *value_bytes);
 int setting_word(const char *variable, const char *const words[], int *value);
 
 /*
- * tell.c: messages of the library on standard error (ORIEL_VERBOSE)
+ * Messages of the library on standard error (ORIEL_VERBOSE)
  *
  * Otherwise the library is silent, except for the watchdog. Each oriel_init reads the process's
  * setting.

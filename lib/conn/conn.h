@@ -46,7 +46,7 @@ void connections_release(struct oriel_job *job);
 struct ibv_qp *conn_queue_pair(const struct peer *peer);
 
 /*
- * route.c: the device by which two ranks communicate, a pure function of both endpoints
+ * endpoint.c: the device by which two ranks communicate, a pure function of both endpoints
  *
  * Both sides compute it before any message. Ranks that can share memory use it, the others their
  * cards. Ranks that disagree on how words are changed (ORIEL_ATOMICS) do not connect: concurrent

@@ -19,7 +19,7 @@
 #include "conn/directory.h"
 #include "job/job.h"
 #include "sync/wait.h"
-#include "verbs/provider.h"
+#include "verbs/devices.h"
 
 #define WATCHDOG_DEFAULT_MS 30000
 #define CONNECT_TIMEOUT_DEFAULT_MS 4000

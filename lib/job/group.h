@@ -15,7 +15,7 @@
 /* With more ranges a sorted index is kept. */
 #define GROUP_LINEAR_MAX 8
 
-/* A group's places (win/places.h). */
+/* A group's places (win/shared.h). */
 enum places {
 	PLACES_UNKNOWN,
 	PLACES_ONE, /* all can share memory */

@@ -30,7 +30,7 @@ struct mem_table {
 	const struct devices *devices;
 	/*
 	 * Guards where memory lies. Held for reading while memory is registered for peers, until the
-	 * table has it; for writing while memory is moved (in_place.c). Taken before `lock`.
+	 * table has it; for writing while memory is moved (mem.c). Taken before `lock`.
 	 */
 	pthread_rwlock_t places;
 	pthread_rwlock_t lock; /* guards the rest */
@@ -63,7 +63,7 @@ void mem_table_init(struct mem_table *table, const struct devices *devices);
 void mem_table_close(struct mem_table *table);
 
 /*
- * Registers memory for peers of a set of devices, without entering it. Movable memory (in_place.c)
+ * Registers memory for peers of a set of devices, without entering it. Movable memory (mem.c)
  * is already counted in job->attached_private. The caller sets the region's base and size and
  * zeroes the rest, which is filled in. ERRORS: ORIEL_ERR_MEMORY.
  */
@@ -118,7 +118,7 @@ static inline uint32_t mem_find(struct mem_table *table, const struct mem_use *u
 }
 
 /*
- * in_place.c: moves window memory of the program in place to where peers can map it
+ * Moves window memory of the program in place to where peers can map it
  *
  * DESIGN NOTES
  *

@@ -4,14 +4,17 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdio.h>
 
 #include "base/copy_blocks.h"
+#include "base/settings.h"
 #include "base/util.h"
 #include "job/job.h"
-#include "op/copy.h"
-#include "op/am_issue.h"
 #include "op/acc_device.h"
+#include "op/am_issue.h"
+#include "op/copy.h"
 #include "op/issue.h"
+#include "win/lock_access.h"
 #include "win/win.h"
 
 /* Pages that are locked at a time. Other ranks find the other page locks free. */
@@ -323,4 +326,63 @@ int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 		break;
 	}
 	return am_issue(win, link, acc);
+}
+
+#define LOCK_TEXT_BYTES 64
+
+static const char *transfer_text(const struct link *link)
+{
+	switch ((enum link_route)link->route) {
+	case ROUTE_REGIONS:
+		return "as each region can be reached";
+	case ROUTE_MAP:
+		return "loads and stores";
+	case ROUTE_SYNC:
+		return "copies by the device";
+	case ROUTE_RDMA:
+	case ROUTE_NONE:
+		break;
+	}
+	return "work requests";
+}
+
+/* Only the alignment of the address counts. */
+static const char *acc_text(const struct link *link, enum oriel_type type, uint64_t addr)
+{
+	switch (acc_route(link, type, addr, 1)) {
+	case ACC_ROUTE_PAGE_LOCK:
+		return type == ORIEL_INT64 ? "this processor" : "this processor under page locks";
+	case ACC_ROUTE_SELF:
+		return "this rank's handler";
+	case ACC_ROUTE_DEVICE:
+		return "the target's device";
+	case ACC_ROUTE_AM:
+		break;
+	}
+	return "active messages";
+}
+
+static const char *lock_text(const struct oriel_win *win, const struct link *link, char text[LOCK_TEXT_BYTES])
+{
+	const struct lock *lock = lock_of(win, link);
+
+	*text = '\0';
+	if (lock && lock->phase == PHASE_HELD)
+		snprintf(text, LOCK_TEXT_BYTES, "; lock: %s", lock->header ? "loads and stores" : "work requests");
+	return text;
+}
+
+void route_tell(const struct oriel_win *win, const struct link *link)
+{
+	char lock[LOCK_TEXT_BYTES];
+
+	if (!tell_has_routes())
+		return;
+	if (link->route == ROUTE_REGIONS)
+		tell(win->job->rank, "%s: rank %d: put, get, accumulate: %s%s", win->label, link->rank, transfer_text(link),
+		     lock_text(win, link, lock));
+	else
+		tell(win->job->rank, "%s: rank %d: put, get: %s; accumulate: integers of 8 bytes: %s, numbers: %s, others: %s%s",
+		     win->label, link->rank, transfer_text(link), acc_text(link, ORIEL_INT64, 0),
+		     acc_text(link, ORIEL_DOUBLE, 0), acc_text(link, ORIEL_DOUBLE, 1), lock_text(win, link, lock));
 }

@@ -28,10 +28,11 @@
 #ifndef ORIEL_ACC_ROUTE_H
 #define ORIEL_ACC_ROUTE_H
 
-#include "sync/page_lock.h"
-#include "sync/atomic_mode.h"
 #include "op/acc.h"
+#include "sync/atomic_mode.h"
+#include "sync/page_lock.h"
 #include "win/link.h"
+#include "win/win.h"
 
 struct oriel_job;
 
@@ -122,5 +123,14 @@ static inline void acc_apply_locked(struct page_locks *ours, struct page_lock_ta
  * or ISSUE_LATER: *acc is the rest. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc);
+
+/* Prints by which routes operations go to a member of a window (ORIEL_VERBOSE=2) */
+
+/*
+ * Prints one line, if wanted: the routes of puts and gets, of each class of accumulate operations,
+ * and of the lock if this rank holds it. The link's route has been decided. The caller holds
+ * win->lock.
+ */
+void route_tell(const struct oriel_win *win, const struct link *link);
 
 #endif

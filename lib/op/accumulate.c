@@ -12,15 +12,15 @@
  * A single word has a fast path of its own (word_now), which is inlined so that the compiler keeps
  * its struct acc in registers.
  */
-#include "base/copy_piece.h"
+#include "base/copy_blocks.h"
 #include "base/err.h"
 #include "base/order.h"
 #include "job/job.h"
+#include "op/acc_device.h"
+#include "op/acc_route.h"
+#include "op/acc_target.h"
 #include "op/enter.h"
 #include "op/gate.h"
-#include "op/acc_route.h"
-#include "op/acc_device.h"
-#include "op/acc_target.h"
 #include "op/issue.h"
 #include "op/target.h"
 #include "win/link.h"

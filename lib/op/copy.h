@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/copy_piece.h"
+#include "base/copy_blocks.h"
 
 #define COPY_PIECE_BYTES ((size_t)32 << 10)
 /* A piece of larger copies. memcpy takes a slower path for a megabyte. */

@@ -4,7 +4,9 @@
 
 #include "base/err.h"
 #include "job/job.h"
+#include "op/gate.h"
 #include "win/link.h"
+#include "win/lock_mapped.h"
 
 /*
  * Takes news: closes the gates to all members, since opening one finds a lost member. A failed
@@ -86,4 +88,11 @@ int win_tell_news(struct oriel_win *win, const char *call)
 		rc = win_find_refused(win, call);
 	owned_lock_give(&win->lock);
 	return rc;
+}
+
+bool gate_enter_lock_all(struct oriel_win *win, struct link *link)
+{
+	if ((win->sync & (SYNC_LOCK_ALL | SYNC_NO_OPERATION)) != SYNC_LOCK_ALL || link->marks & LINK_ACCESS)
+		return false;
+	return gate_is_ready(link) && lock_enter_all_mapped(win, link);
 }

@@ -5,7 +5,7 @@
  * DESIGN NOTES
  *
  * A request is the caller's. It holds the numbers up to which operations to a target are to be
- * complete (op/watermark.h), or, for all targets, the flush of all that is to end (op/flush_all.h).
+ * complete (op/flush_all.h), or, for all targets, the flush of all that is to end (op/flush_all.h).
  * The library keeps nothing of it, so the program may copy it, drop it, and wait for it twice.
  * Closing the epoch completes the request (R5); complete and fence do so at the origin only.
  *
@@ -15,11 +15,10 @@
 #include "base/util.h"
 #include "job/group.h"
 #include "job/job.h"
-#include "sync/wait.h"
 #include "op/enter.h"
-#include "op/watermark.h"
 #include "op/flush_all.h"
 #include "op/target.h"
+#include "sync/wait.h"
 #include "win/blocked.h"
 #include "win/link.h"
 #include "win/win.h"

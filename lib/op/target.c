@@ -8,11 +8,11 @@
 #include "base/order.h"
 #include "job/group.h"
 #include "job/job.h"
-#include "sync/wait.h"
+#include "op/acc_route.h"
 #include "op/issue.h"
-#include "op/route_text.h"
-#include "win/remote_regions.h"
+#include "sync/wait.h"
 #include "win/link.h"
+#include "win/remote_regions.h"
 #include "win/win.h"
 
 /* Checks. The caller holds win->lock. */

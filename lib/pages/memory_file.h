@@ -8,7 +8,7 @@
  * touch, no call can report it. So a request larger than a limit of the machine, a control group or
  * the process is refused. These limits are read once per process, except RLIMIT_FSIZE. If the
  * system promises no more memory than it has, all pages are allocated when the file is made
- * (memory_fill.c): a missing page would end the process that touches it, and its peers, with
+ * (memory_file.c): a missing page would end the process that touches it, and its peers, with
  * SIGBUS.
  *
  * A file that shrinks ends them, too, so it is sealed against shrinking, which peers can check. A
@@ -62,7 +62,7 @@ void memory_room(const char *root, enum memory_part part, struct memory_room *ro
 bool memory_is_strict(const char *root);
 
 /*
- * memory_fill.c: allocates all pages of a memory file, if memory_is_strict
+ * Allocates all pages of a memory file, if memory_is_strict
  *
  * The system accounts for the pages of a memory file one by one. Room is checked before each piece:
  * if a control group is full the system ends a process rather than refuse.

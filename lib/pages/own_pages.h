@@ -34,7 +34,7 @@ struct page_range pages_of(const void *base, size_t size_bytes);
  */
 const char *own_pages_hindrance(const void *base, size_t size_bytes);
 
-/* mapping.c: this process's mappings, as /proc/self/maps and smaps list them */
+/* This process's mappings, as /proc/self/maps and smaps list them */
 
 #define MAPPING_LINE_BYTES 512
 

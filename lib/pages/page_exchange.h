@@ -39,7 +39,7 @@ int page_exchange(const struct page_range *pages, int file, void *fresh);
 /* Returns 0 if that seems possible, or an errno value. */
 int page_exchange_try(void);
 
-/* userfault.c: a userfaultfd(2) */
+/* A userfaultfd(2) */
 
 /*
  * Opens one with these features, which exec closes, and whose reads do not wait. *offered becomes

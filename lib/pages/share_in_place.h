@@ -50,7 +50,7 @@ bool share_hold(const void *base, size_t size_bytes);
 void share_let_go(const void *base, size_t size_bytes);
 
 /*
- * move_worth.c: whether moving some memory has paid
+ * Whether moving some memory has paid
  *
  * DESIGN NOTES
  *

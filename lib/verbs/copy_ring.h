@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/copy_piece.h"
+#include "base/copy_blocks.h"
 #include "verbs/slab.h"
 
 #define COPY_RING_BYTES (64u << 10)

@@ -61,7 +61,7 @@ int slab_alloc(struct slabs *slabs, size_t size_bytes, struct piece *piece);
 /* Returns the key of a slab's memory for peers of that device. */
 uint32_t slab_rkey(struct slabs *slabs, const void *addr, uint32_t device);
 
-/* table.c: our side of a segmented table that peers access (layout.h) */
+/* Our side of a segmented table that peers access (layout.h) */
 
 /*
  * Makes segment `segment` of a table unless it exists: *base becomes its first element here, and

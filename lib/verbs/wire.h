@@ -40,7 +40,7 @@
 struct device;
 struct rdma_cm_id;
 
-/* wire_pair.c: a connection's queue pair, and the completion queue of its sends */
+/* A connection's queue pair, and the completion queue of its sends */
 
 #define WIRE_INLINE_WANTED 220 /* bytes */
 

@@ -17,8 +17,8 @@
 #include "sync/wait.h"
 #include "win/blocked.h"
 #include "win/link.h"
-#include "win/places.h"
 #include "win/remote_regions.h"
+#include "win/shared.h"
 #include "win/win.h"
 
 struct region {

@@ -33,7 +33,7 @@
 #include "win/link.h"
 #include "win/lock_words.h"
 #include "win/origin.h"
-#include "win/places.h"
+#include "win/shared.h"
 #include "win/win.h"
 
 #define WORDS_GRANULARITY_MAX 32 /* bytes; a larger hint announces vectors */

@@ -6,10 +6,9 @@
  * memory of its own: no byte outside the operands, the elements and the result is touched, which
  * the sanitizers see.
  */
-#include "op/element.c"
-#include "op/element_atomic.c"
-#include "op/element_plain.c"
 #include "op/am_codec.c"
+#include "op/element.c"
+#include "op/element_plain.c"
 
 #include <stdlib.h>
 

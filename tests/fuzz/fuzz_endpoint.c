@@ -3,7 +3,7 @@
  * fuzz_endpoint.c - what another rank has put into the bootstrap: what is taken encodes to the
  * same bytes again, and what is not leaves nothing behind
  */
-#include "base/place.c"
+#include "base/process.c"
 #include "conn/endpoint.c"
 
 #include <stdlib.h>

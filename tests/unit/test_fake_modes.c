@@ -11,7 +11,7 @@
 #include "job/job.h"
 #include "job/peer.h"
 #include "op/flush.h"
-#include "op/watermark.h"
+#include "op/flush_all.h"
 #include "suites_fake.h"
 
 #define FLOOD_RANKS 3

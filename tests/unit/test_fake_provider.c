@@ -11,7 +11,7 @@
 #include "oriel.h"
 #include "suites_fake.h"
 #include "verbs/device.h"
-#include "verbs/provider.h"
+#include "verbs/devices.h"
 
 /* One device, that of functions; "" for any of its name. */
 static void expect(const char *wanted, const struct verbs_functions *functions, const char *device)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_in_place.c - mem/in_place.c: threads that register and move the same memory at once. */
+/* test_in_place.c - mem/mem.c: threads that register and move the same memory at once. */
 #include "mem/mem.h"
 
 #include <CUnit/CUnit.h>
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/order.h"
-#include "pages/share_in_place.h"
 #include "job/job.h"
+#include "pages/share_in_place.h"
 #include "suites.h"
 #include "thread_state.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_memory_file.c - memory_file.c, memory_fill.c and memory_room.c: sealed memory, and how much there is */
+/* test_memory_file.c - memory_file.c and memory_room.c: sealed memory, and how much there is */
 #include "pages/memory_file.h"
 
 #include <CUnit/CUnit.h>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_public_struct.c - base/public_struct.c: programs of an older and of a newer build */
-#include "base/public_struct.c"
+/* test_public_struct.c - base/handle.c: programs of an older and of a newer build */
+#include "base/handle.h"
 
 #include <CUnit/CUnit.h>
+#include <string.h>
 
+#include "base/err.h"
 #include "suites.h"
 
 struct known {

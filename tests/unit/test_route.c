@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_route.c - which device two ranks talk by: lib/conn/route.c, lib/base/place.c */
+/* test_route.c - which device two ranks talk by: lib/conn/endpoint.c, lib/base/process.c */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <stdlib.h>
