@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_mpi_memory.c - mpi/job/pieces.c and mpi/job/slots.c: what MPI_Alloc_mem keeps of memory that
+ * test_mpi_memory.c - mpi/job/pieces.c: what MPI_Alloc_mem keeps of memory that
  * was freed.
  */
 #include <CUnit/CUnit.h>
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "mpi/job/pieces.c"
-#include "mpi/job/slots.c"
 #include "suites.h"
 
 #define KIB ((size_t)1024)

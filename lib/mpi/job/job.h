@@ -40,7 +40,7 @@ void job_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void job_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * collective.c: collective calls over MPI_COMM_WORLD that yield the processor
+ * Collective calls over MPI_COMM_WORLD that yield the processor
  *
  * DESIGN NOTES
  *

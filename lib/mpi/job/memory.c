@@ -19,7 +19,7 @@
  */
 static struct table known = TABLE_INITIAL;
 
-/* Guards pieces.c and slots.c. */
+/* Guards pieces.c. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static long descriptor_limit(void)

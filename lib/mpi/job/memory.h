@@ -35,7 +35,7 @@ void memory_release(void);
 
 #define PIECES_BYTES_MAX ((size_t)64 << 20) /* of all kept pieces */
 #define PIECES_MAX 64
-#define PIECE_BYTES_MIN ((size_t)64 << 10) /* smaller memory: slots.c */
+#define PIECE_BYTES_MIN ((size_t)64 << 10) /* smaller memory: slots */
 
 /* Memory from oriel_alloc. */
 struct piece {
@@ -62,7 +62,7 @@ bool pieces_wants(const struct piece *piece);
 struct piece *pieces_oldest(void);
 
 /*
- * slots.c: small memory of MPI_Alloc_mem: pages of one piece that peers can map
+ * pieces.c: small memory of MPI_Alloc_mem: pages of one piece that peers can map
  *
  * DESIGN NOTES
  *

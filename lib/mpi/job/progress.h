@@ -11,7 +11,7 @@
  * While a rank waits in MPI, Oriel's service thread often shares its one core, and runs only after
  * milliseconds. Open MPI calls a list of functions in every turn of its waits
  * (opal_progress_register); progress_serve is added to it. MPICH has no such list, but with UCX it
- * calls UCX's progress in every turn, which is hooked (ucx_hook.c).
+ * calls UCX's progress in every turn, which is hooked.
  */
 #ifndef ORIEL_MPI_PROGRESS_H
 #define ORIEL_MPI_PROGRESS_H

@@ -26,7 +26,7 @@ const struct layout *flatten(struct flattening *flattening, MPI_Datatype type);
 ptrdiff_t extent_of(MPI_Datatype type);
 
 /*
- * contents.c: the call that has made a datatype, and its arguments
+ * The call that has made a datatype, and its arguments
  *
  * DESIGN NOTES
  *
