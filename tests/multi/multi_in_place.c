@@ -32,7 +32,7 @@
 #define LARGE ((size_t)300000) /* malloc maps it by itself, and no whole pages */
 #endif
 
-enum { ROUNDS = 30, MOVES = 60, MOVES_CARD = 5, WRITTEN = 64 };
+enum { ROUNDS = 10, MOVES = 60, MOVES_CARD = 5, WRITTEN = 64 };
 
 static const struct oriel_hint shared[] = { { "share", "true" }, { NULL, NULL } };
 static const struct oriel_hint as_it_is[] = { { "share", "false" }, { NULL, NULL } };

@@ -17,7 +17,7 @@
 #include "job/peer.h"
 
 #define BYTES 200000
-#define LARGE ((size_t)4 << 20)
+#define LARGE ((size_t)512 << 10) /* copied in several pieces */
 #define AT 13 /* where puts go; gets come from 0 */
 #define PIECES 100
 #define OPEN 40 /* requests at a time */
