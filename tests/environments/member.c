@@ -31,8 +31,8 @@
 #include <unistd.h>
 
 #define RANKS_MAX 64
-#define PART_BYTES ((size_t)300000) /* of each origin: beyond what is copied, and what goes by the ring */
-#define ROUNDS 3
+#define PART_BYTES ((size_t)140000) /* of each origin: beyond what is copied, and what goes by the ring */
+#define ROUNDS 2
 
 static oriel_job *job;
 static oriel_group *world, *others;
