@@ -9,10 +9,12 @@ ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(INCLUDES) $(WARNINGS) $(CFLAGS) -fPIC -fvi
 # glibc before 2.34 has dlopen in libdl, and shm_open in librt; later ones keep both, empty.
 LIBS = -libverbs -lrdmacm -lsodium -lpthread -ldl
 
-# The library with all its names, for tests and programs of ours that look inside; the objects of sources; a link.
+# The library with all its names, for tests and programs of ours that look inside; the objects of sources; a link,
+# and a link of a program that tests alone run.
 lib_all = $(B)/obj/liboriel-all.a
 objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
 link = $(call quiet,link) $(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@
+link_test = $(link) $(TEST_LDFLAGS)
 
 # A look, once, for what no source can be compiled without: whoever lacks it reads how to get it, and not the first of many errors.
 needs = $(B)/obj/needs

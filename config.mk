@@ -24,6 +24,9 @@ LD = ld
 OBJCOPY = objcopy
 CFLAGS = -O2 -g
 LDFLAGS =
+# More of them, for programs that tests alone run. tests/suite sets what compiles and links faster.
+TEST_CFLAGS =
+TEST_LDFLAGS =
 WARNINGS = -Wall -Wextra -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wconversion
 # The client for launchers with PMIx (mpirun, srun --mpi=pmix) needs its headers, and libpmix when such a job is started. Empty: without.
 WITH_PMIX := $(shell pkg-config --exists pmix 2>/dev/null && echo yes)

@@ -27,35 +27,38 @@ environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/envir
 # The programs in containers are the demo's and those of environments.
 containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
 
+# Unit tests are compiled like the library, whose sources they include.
+$(call objects,$(wildcard tests/multi/*.c tests/epochs/*.c)): ALL_CFLAGS += $(TEST_CFLAGS)
+
 $(demo_bin): $(B)/bin/%: $(B)/obj/tests/examples/%.o $(B)/lib/liboriel.a
 	$(link) $^ $(LIBS) -lm
 
 $(multi_bin): $(B)/bin/%: $(B)/obj/tests/multi/%.o $(B)/obj/tests/multi/multi.o $(lib_all)
-	$(link) $^ $(LIBS) -lm
+	$(link_test) $^ $(LIBS) -lm
 
 $(B)/bin/epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.a
-	$(link) $^ $(LIBS)
+	$(link_test) $^ $(LIBS)
 
 $(B)/tests/budget-%: $(B)/obj/tests/budget/%.o $(B)/obj/perf/bench/steps.o $(B)/lib/liboriel.a
-	$(link) $^ $(LIBS)
+	$(link_test) $^ $(LIBS)
 
 $(B)/tests/starters-rank: $(B)/obj/tests/starters/rank.o $(B)/lib/liboriel.a
-	$(link) $^ $(LIBS)
+	$(link_test) $^ $(LIBS)
 
 $(B)/tests/see-%: $(B)/obj/tests/see/%.o $(B)/lib/liboriel.a
-	$(link) $^ $(LIBS)
+	$(link_test) $^ $(LIBS)
 
 $(B)/tests/see-mpi-hang-%: tests/see/mpi_hang.c
 	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $<
 
 $(B)/tests/environments-%: $(B)/obj/tests/environments/%.o $(B)/lib/liboriel.a
-	$(link) $^ $(LIBS)
+	$(link_test) $^ $(LIBS)
 
 $(B)/tests/containers-%: $(B)/obj/tests/containers/%.o
-	$(link) $^
+	$(link_test) $^
 
 $(B)/tests/launcher-%: $(B)/obj/tests/launcher/%.o $(lib_all)
-	$(link) $^ -lsodium
+	$(link_test) $^ -lsodium
 
 # Unit tests and those of several ranks look inside, so they link the archive with all names. Unit tests include
 # sources under test, or link fakes in place of librdmacm and libibverbs.
@@ -64,7 +67,7 @@ $(B)/obj/tests/unit/test_boot_pmix.o: ALL_CFLAGS += $(boot_pmix_cflags)
 $(B)/obj/tests/unit/test_boot_pmix.o: $(lib_list)
 
 $(B)/bin/unit: $(call objects,$(unit_src)) $(lib_all)
-	$(link) $^ -lcunit $(LIBS) -lm
+	$(link_test) $^ -lcunit $(LIBS) -lm
 
 $(B)/bin/unit_fake: $(call objects,$(fake_src) $(unit_report)) $(lib_all)
-	$(link) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc $^ -lcunit -lsodium -lpthread
+	$(link_test) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc $^ -lcunit -lsodium -lpthread

@@ -8,11 +8,11 @@ SOFT_TEST_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wconversion -Wstrict-
 soft-tests: $(patsubst %,$(B)/tests/soft/%,$(SOFT_TESTS))
 
 $(B)/tests/soft/%.o: tests/soft/%.c tests/soft/soft-tests.mk config.mk
-	$(call quiet,cc) $(CC) $(SOFT_TEST_CFLAGS) $(CFLAGS) -c -o $@ $<
+	$(call quiet,cc) $(CC) $(SOFT_TEST_CFLAGS) $(CFLAGS) $(TEST_CFLAGS) -c -o $@ $<
 
 # Linked against the system's libraries, so that the same binaries run on a real device.
 $(B)/tests/soft/%: $(B)/tests/soft/%.o $(B)/tests/soft/lab.o
-	$(call quiet,link) $(CC) $(CFLAGS) -pthread $(soft_test_link) -o $@ $^ -lrdmacm -libverbs
+	$(call quiet,link) $(CC) $(CFLAGS) $(TEST_LDFLAGS) -pthread $(soft_test_link) -o $@ $^ -lrdmacm -libverbs
 
 # Its own epoll_pwait2 is the one that the device calls.
 $(B)/tests/soft/renotify: soft_test_link = -Wl,--export-dynamic-symbol=epoll_pwait2
@@ -22,15 +22,15 @@ $(B)/tests/soft/last: soft_test_link = -Wl,--export-dynamic-symbol=process_vm_wr
 
 # It opens the library itself.
 $(B)/tests/soft/inside: tests/soft/inside.c include/oriel.h
-	$(call quiet,link) $(CC) $(SOFT_TEST_CFLAGS) -Iinclude $(CFLAGS) -o $@ $< -libverbs
+	$(call quiet,link) $(CC) $(SOFT_TEST_CFLAGS) -Iinclude $(CFLAGS) $(TEST_CFLAGS) $(TEST_LDFLAGS) -o $@ $< -libverbs
 
 # So does this one.
 $(B)/tests/soft/plugin: tests/soft/plugin.c
-	$(call quiet,link) $(CC) $(SOFT_TEST_CFLAGS) $(CFLAGS) -o $@ $<
+	$(call quiet,link) $(CC) $(SOFT_TEST_CFLAGS) $(CFLAGS) $(TEST_CFLAGS) $(TEST_LDFLAGS) -o $@ $<
 
 # Jobs of Oriel, for what happens to them when the device misbehaves. They need the library, so only the Makefile makes them.
 $(B)/tests/soft/job: tests/soft/job.c $(B)/lib/liboriel.a
-	$(call quiet,link) $(CC) $(SOFT_TEST_CFLAGS) -Iinclude $(CFLAGS) -o $@ $< $(B)/lib/liboriel.a $(LIBS)
+	$(call quiet,link) $(CC) $(SOFT_TEST_CFLAGS) -Iinclude $(CFLAGS) $(TEST_CFLAGS) $(TEST_LDFLAGS) -o $@ $< $(B)/lib/liboriel.a $(LIBS)
 
 soft-speed: soft soft-tests
 	LD_LIBRARY_PATH=$(B)/lib/soft timeout 120 $(B)/tests/soft/speed

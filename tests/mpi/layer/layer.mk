@@ -13,26 +13,27 @@ layer-tests: mpi $(B)/tests/mpi/layer/static $(perf_rivals:%=$(B)/tests/mpi/rand
 $(B)/tests/mpi/layer/static:
 	$(call quiet,link) echo 'int main(void) { return 0; }' | $(CC) -static -o $@ -x c -
 
+layer_cflags = $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) $(TEST_CFLAGS)
 layer_cc = $(call quiet,mpicc.$(lastword $(subst -, ,$@))) mpicc.$(lastword $(subst -, ,$@)) -std=c11 -D_GNU_SOURCE \
-	$(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $<
+	$(layer_cflags) $(TEST_LDFLAGS) -o $@ $<
 
 define layer_programs
 $(B)/obj/tests/mpi/layer/layer-$(1).o: tests/mpi/layer/layer.c tests/mpi/layer/layer.h
-	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE $$(filter-out -Wpedantic -Wconversion,$$(WARNINGS)) $$(CFLAGS) -c -o $$@ $$<
+	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE $$(layer_cflags) -c -o $$@ $$<
 
 $(B)/tests/mpi/layer/%-$(1): tests/mpi/layer/%.c tests/mpi/layer/layer.h $(B)/obj/tests/mpi/layer/layer-$(1).o
-	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE $$(filter-out -Wpedantic -Wconversion,$$(WARNINGS)) $$(CFLAGS) \
+	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE $$(layer_cflags) $$(TEST_LDFLAGS) \
 		-pthread -o $$@ $$< $$(if $$(filter armci,$$*),-w -larmci-$(1),$(B)/obj/tests/mpi/layer/layer-$(1).o) \
 		$$(if $$(filter waiting,$$*),-rdynamic) $$(if $$(filter tool,$$*),-L$$(@D) -ltool-$(1) -Xlinker -rpath='$$$$ORIGIN') -lm
 
 $(B)/tests/mpi/layer/tool-$(1): $(B)/tests/mpi/layer/libtool-$(1).so
 $(B)/tests/mpi/layer/libtool-$(1).so: tests/mpi/layer/tool.c tests/mpi/layer/layer.h
-	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -DTOOL_LIBRARY $$(filter-out -Wpedantic -Wconversion,$$(WARNINGS)) $$(CFLAGS) \
+	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -DTOOL_LIBRARY $$(layer_cflags) $$(TEST_LDFLAGS) \
 		-shared -fPIC -o $$@ $$<
 
 $(B)/tests/mpi/layer/refused-$(1).so: tests/mpi/layer/refused.c tests/mpi/layer/layer.h
-	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE -DREFUSED_PRELOAD $$(filter-out -Wpedantic -Wconversion,$$(WARNINGS)) \
-		$$(CFLAGS) -shared -fPIC -o $$@ $$<
+	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE -DREFUSED_PRELOAD $$(layer_cflags) $$(TEST_LDFLAGS) \
+		-shared -fPIC -o $$@ $$<
 
 $(B)/tests/mpi/random/%-$(1): tests/mpi/random/%.c
 	$$(layer_cc)
