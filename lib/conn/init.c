@@ -236,6 +236,7 @@ int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_option
 	job->rank = boot->rank;
 	job->size = boot->size;
 	err_rank_enter(job->rank);
+	job->tool = see_tool;
 	board_open(&job->board, boot->job, job->rank, job->size);
 	wait_add_idle(job, ctrl_msg_drain_all);
 	job->caller = (struct caller_turn){ options->idle, options->idle_context, options->call_name };
@@ -248,6 +249,8 @@ int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_option
 		rc = service_start(job);
 	if (rc)
 		job_release(job);
+	else if (job->tool)
+		job->tool->job_opened(boot->job, job->rank, job->size);
 	return rc;
 }
 

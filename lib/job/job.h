@@ -80,10 +80,11 @@ struct oriel_job {
 	struct caller_turn caller;
 	struct boot *boot; /* the service thread's while it runs */
 	struct devices devices;
-	struct endpoint endpoint; /* what this rank publishes; set by oriel_init */
-	struct board board;       /* its slots belong to waiting threads */
+	struct endpoint endpoint;                 /* what this rank publishes; set by oriel_init */
+	struct board board;                       /* its slots belong to waiting threads */
+	const struct tool *tool;                  /* see/tool.h; NULL: none */
 	struct question questions[QUESTIONS_MAX]; /* of waits that last */
-	struct slabs slabs;       /* locks itself, as the next two */
+	struct slabs slabs;                       /* locks itself, as the next two */
 	struct mem_table mems;
 	struct unexpected_msgs unexpected;
 	struct am_service am;

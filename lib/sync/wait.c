@@ -28,7 +28,9 @@
 #define NAP_MAX_NS (100 * NS_PER_MS)
 #define LOOK_NS NS_PER_MS
 #define CALLER_NS (100 * NS_PER_MS)
-#define LOOK_RANKS 8 /* one more LOOK_NS for so many ranks on a processor */
+#define REPORT_NS (20 * 1000) /* between reports to a tool at first, */
+#define REPORTS_PER_WAIT 16   /* then a part of the wait's age */
+#define LOOK_RANKS 8          /* one more LOOK_NS for so many ranks on a processor */
 #define PING_NS (NS_PER_SECOND / 4)
 #define CHECK_NS (2 * NS_PER_SECOND)        /* twice this and a lookup's time are within the limit of E6 */
 #define CHECK_DEATHS_NS (NS_PER_SECOND / 4) /* after a death others may leave */
@@ -63,6 +65,7 @@ static void start_clock(struct wait *wait, uint64_t now)
 	const struct oriel_job *job = wait->job;
 
 	wait->start_ns = wait->checked_ns = now;
+	wait->has_tool = job->tool;
 	wait->yield_ns = now + YIELD_NS;
 	wait->look_ns = now; /* some rank may be dead already */
 	if (job_oversubscribed(job) && wait->deaths == 0)
@@ -186,12 +189,26 @@ static void plan_check(struct wait *wait, uint64_t now)
 		wait->checked_ns = now;
 }
 
+/* Returns whether a look reports to the tool, and plans the next. */
+static bool plan_report(struct wait *wait, uint64_t now)
+{
+	uint64_t part = (now - wait->start_ns) / REPORTS_PER_WAIT;
+
+	wait->check = false;
+	if (!wait->has_tool || now < wait->report_ns)
+		return false;
+	wait->report_ns = now + (part > REPORT_NS ? part : REPORT_NS);
+	return true;
+}
+
 static int look(struct wait *wait, uint64_t now)
 {
+	wait->reports = plan_report(wait, now);
 	wait->expired = wait->deadline_ns && now >= wait->deadline_ns;
 	if (!wait->expired && now < wait->look_ns &&
 	    wait->deaths == counter_load(&wait->job->deaths.count)) /* pairs with rank_lost */
-		return 0;
+		return wait->reports ? WAIT_LOOK : 0;
+	wait->reports = false;
 	wait->deaths = counter_load(&wait->job->deaths.count);
 	wait->look_ns = now + look_every(wait->job);
 	plan_check(wait, now);
@@ -344,8 +361,24 @@ static void show(struct wait *wait)
 	wait->leaves_traces |= wait->slot > 0;
 }
 
+/* Reports what the watch has found. */
+static void report(struct wait *wait)
+{
+	if (!wait->has_tool)
+		return;
+	wait->job->tool->blocked(&(struct tool_blocked){ .cause = wait->why.cause,
+	                                          .since_ns = wait->start_ns,
+	                                          .now_ns = now_ns(),
+	                                          .awaited = &wait->awaited,
+	                                          .holders = wait->why.holders,
+	                                          .holder_count = wait->why.holder_count });
+	wait->reported = wait->leaves_traces = true;
+}
+
 void wait_clear(struct wait *wait)
 {
+	if (wait->reported)
+		wait->job->tool->unblocked(now_ns());
 	if (wait->slot)
 		board_clear(&wait->job->board, &wait->slot);
 	question_end(wait);
@@ -361,6 +394,9 @@ int wait_look(struct wait *wait, const struct waiter *waiter, void *arg)
 	wait->why = (struct wait_why){ .cause = CAUSE_UNKNOWN };
 	rank_list_clear(&wait->awaited);
 	rc = waiter->watch(arg, wait);
+	report(wait);
+	if (wait->reports)
+		return rc;
 	if (wait->shows) {
 		find_caller(wait);
 		show(wait);

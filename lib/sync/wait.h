@@ -18,6 +18,9 @@
  * wait on the job's board (see/board.h). Before the watchdog reports, and before the time limit,
  * they ask an awaited rank why it does not do what is awaited (question.h).
  *
+ * With a tool attached (see/tool.h), a wait looks from its first reading of the clock on, every
+ * REPORT_NS at first. These looks only report the ranks awaited and the cause.
+ *
  * A wait that gives way also calls the program's function (oriel_options.idle), for another library
  * whose transfers take many steps. That delays nothing that is about to arrive.
  */
@@ -30,6 +33,7 @@
 #include "base/rank_list.h"
 #include "oriel.h"
 #include "see/board.h"
+#include "see/tool.h"
 #include "sync/question.h"
 
 struct oriel_job;
@@ -86,12 +90,16 @@ struct wait {
 	uint64_t warn_ns;     /* when the watchdog reports; 0: never (again) */
 	uint64_t deaths;      /* job->deaths.count at the last look */
 	uint64_t checked_ns;  /* last look with `check` */
+	uint64_t report_ns;   /* when the next look reports to the tool */
 	uint64_t failed_ns;   /* first wait_lingered; 0: none */
 	struct peer *wanting; /* an awaited peer that a shortage keeps from being connected */
 	bool check;           /* checks that awaited ranks still have what they are awaited for */
 	bool warning;         /* the watchdog reports in this look */
 	bool expired;         /* the time limit has passed: this look is the last */
 	bool shows;           /* this look publishes the wait */
+	bool has_tool;        /* each look reports to a tool (see/tool.h), */
+	bool reports;         /* and this one does nothing else */
+	bool reported;        /* the tool knows of this wait */
 	bool leaves_traces;   /* the end calls wait_clear */
 	bool has_caller;      /* `caller` is set */
 	uint8_t slot;         /* of the board, + 1; 0: none */
@@ -131,7 +139,7 @@ int wait_for_nobody(void *arg, struct wait *wait);
 /* Returns 0, the error of waiter, a shortage's, or ORIEL_ERR_TIMEOUT with text. */
 int wait_look(struct wait *wait, const struct waiter *waiter, void *arg);
 
-/* Takes the wait from the board, and drops its question. */
+/* Takes the wait from the board, drops its question, and reports its end to the tool. */
 void wait_clear(struct wait *wait);
 
 /* Waits. Returns what wait_look does. Inline, so that no step is called by pointer. */
@@ -168,10 +176,10 @@ void wait_moved(struct wait *wait);
 /* During a look: registers a peer as awaited. Returns false if it is dead. */
 bool wait_watch(struct wait *wait, struct peer *peer);
 
-/* During a look: returns whether it publishes or prints why the wait lasts. */
+/* During a look: returns whether it publishes, prints or reports why the wait lasts. */
 static inline bool wait_says_why(const struct wait *wait)
 {
-	return wait->shows || wait->warning;
+	return wait->shows || wait->warning || wait->has_tool;
 }
 
 /*

@@ -427,6 +427,79 @@ static void wait_pause__naps_while_ranks_that_share_processors_make_contact(void
 	memset(&job.service_queue, 0, sizeof(job.service_queue));
 }
 
+/* ---- a tool ---- */
+
+static struct {
+	int blocked;
+	int unblocked;
+	enum board_cause cause;
+	int rank;
+	uint64_t since_ns;
+} reported;
+
+static void take_blocked(const struct tool_blocked *blocked)
+{
+	reported.blocked++;
+	reported.cause = blocked->cause;
+	reported.rank = blocked->awaited->count == 1 ? blocked->awaited->ranks[0] : -1;
+	reported.since_ns = blocked->since_ns;
+	CU_ASSERT(blocked->now_ns >= blocked->since_ns);
+}
+
+static void take_unblocked(uint64_t now)
+{
+	reported.unblocked++;
+	CU_ASSERT(now >= reported.since_ns);
+}
+
+static int blocked_watches;
+
+static int watch_17_for_a_post(void *arg, struct wait *wait)
+{
+	(void)arg;
+	blocked_watches++;
+	if (wait_says_why(wait))
+		wait_blocked(wait, CAUSE_POST);
+	wait_watch(wait, &peer);
+	return 0;
+}
+
+/* A step that becomes true at the third report. */
+static int third_report(void *arg)
+{
+	(void)arg;
+	return blocked_watches >= 3;
+}
+
+static void wait_until__reports_cause_and_ranks_to_a_tool(void)
+{
+	static const struct tool attached = { .version = TOOL_VERSION,
+		                                  .blocked = take_blocked,
+		                                  .unblocked = take_unblocked };
+	static const struct waiter waiter = { third_report, watch_17_for_a_post };
+	struct wait wait;
+
+	job.tool = &attached;
+	memset(&reported, 0, sizeof(reported));
+	blocked_watches = 0;
+	wait_begin(&wait, &job, "test", NULL);
+	CU_ASSERT_EQUAL(wait_until(&wait, &waiter, NULL), 0);
+	CU_ASSERT_EQUAL(reported.blocked, 3);
+	CU_ASSERT_EQUAL(reported.unblocked, 1);
+	CU_ASSERT_EQUAL(reported.cause, CAUSE_POST);
+	CU_ASSERT_EQUAL(reported.rank, 17);
+	CU_ASSERT_EQUAL(reported.since_ns, wait.start_ns);
+	job.tool = NULL;
+}
+
+static void oriel_tool_attach__refuses_another_version(void)
+{
+	static const struct tool other = { .version = TOOL_VERSION + 1 };
+
+	CU_ASSERT_EQUAL(oriel_tool_attach(&other), -1);
+	CU_ASSERT_PTR_NULL(see_tool);
+}
+
 void suite_wait(void)
 {
 	CU_pSuite suite = CU_add_suite("wait", init, cleanup);
@@ -448,4 +521,6 @@ void suite_wait(void)
 	CU_ADD_TEST(suite, wait_looked__the_watchdog_barks_once);
 	CU_ADD_TEST(suite, wait_looked__many_names_stay_in_bounds);
 	CU_ADD_TEST(suite, wait_looked__names_a_launcher_that_waits);
+	CU_ADD_TEST(suite, wait_until__reports_cause_and_ranks_to_a_tool);
+	CU_ADD_TEST(suite, oriel_tool_attach__refuses_another_version);
 }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See tool.h. */
+#include "see/tool.h"
+
+#include <stddef.h>
+
+const struct tool *see_tool;
+
+int oriel_tool_attach(const struct tool *attached)
+{
+	if (attached->version != TOOL_VERSION)
+		return -1;
+	see_tool = attached;
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tool.h - reports of the library to a tool in front of it
+ *
+ * The tool is attached before oriel_init, and stays. Only waits that have read the clock look for
+ * it: while it is attached they look more often, and report what they are blocked on (sync/wait.c).
+ * The waiting thread calls the tool's functions. These must not call Oriel, and must not wait.
+ */
+#ifndef ORIEL_TOOL_H
+#define ORIEL_TOOL_H
+
+#include <stdint.h>
+
+#include "base/rank_list.h"
+#include "see/board.h"
+
+#define TOOL_VERSION 1
+
+/* A wait, as one of its looks has found it. Times are of CLOCK_MONOTONIC. */
+struct tool_blocked {
+	enum board_cause cause;
+	uint64_t since_ns; /* the wait has read the clock for the first time */
+	uint64_t now_ns;
+	const struct rank_list *awaited; /* ranks of the job */
+	const int32_t *holders;          /* CAUSE_LOCK: processes that hold the lock */
+	uint32_t holder_count;
+};
+
+struct tool {
+	uint32_t version; /* TOOL_VERSION */
+	/* oriel_init has succeeded. `job` is the same text on all ranks. */
+	void (*job_opened)(const char *job, int rank, int size);
+	void (*blocked)(const struct tool_blocked *blocked);
+	/* A wait that has reported `blocked` has ended. */
+	void (*unblocked)(uint64_t now_ns);
+};
+
+/* The attached tool, or NULL. */
+extern const struct tool *see_tool;
+
+/* Attaches a tool, for the process's life. Returns -1 if its version is another one. */
+int oriel_tool_attach(const struct tool *attached);
+
+#endif
