@@ -2,11 +2,10 @@
 /* no_source.c - replaces source.c if the build found no headers of libdw */
 #include "see/source.h"
 
-bool source_text(const char *path, const char *name, uint64_t address, char text[SITE_TEXT_BYTES])
+bool source_find(const char *path, uint64_t address, struct source_place *place)
 {
 	(void)path;
-	(void)name;
 	(void)address;
-	(void)text;
+	(void)place;
 	return false;
 }

@@ -88,6 +88,20 @@ static uint64_t file_address(int fd, uint64_t offset)
 	return offset;
 }
 
+/* Writes "halo.c:88", or "exchange+0x1f in NAME". Returns false if no name can be read. */
+static bool source_text(const char *path, const char *name, uint64_t address, char text[SITE_TEXT_BYTES])
+{
+	struct source_place place;
+
+	if (!source_find(path, address, &place))
+		return false;
+	if (place.file[0])
+		snprintf(text, SITE_TEXT_BYTES, "%.48s:%d", place.file, place.line);
+	else
+		snprintf(text, SITE_TEXT_BYTES, "%.30s+0x%" PRIx64 " in %.18s", place.function, place.offset, name);
+	return true;
+}
+
 /* The file is opened as the process sees it, which may run in a container. */
 static void name_place(const char *root, const struct mapped *mapped, uint64_t most_bytes, char text[SITE_TEXT_BYTES])
 {

@@ -71,47 +71,45 @@ static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dw
 	return -1;
 }
 
-static bool line_text(const struct library *library, Dwfl_Module *module, Dwarf_Addr address,
-                      char text[SITE_TEXT_BYTES])
+static void find_line(const struct library *library, Dwfl_Module *module, Dwarf_Addr address,
+                      struct source_place *place)
 {
 	Dwfl_Line *line = library->line(module, address);
 	const char *path, *slash;
-	int number = 0;
 
-	path = line ? library->line_info(line, NULL, &number, NULL, NULL, NULL) : NULL;
-	if (!path || number <= 0)
-		return false;
+	path = line ? library->line_info(line, NULL, &place->line, NULL, NULL, NULL) : NULL;
+	if (!path || place->line <= 0)
+		return;
 	slash = strrchr(path, '/');
-	snprintf(text, SITE_TEXT_BYTES, "%.48s:%d", slash ? slash + 1 : path, number);
-	return true;
+	snprintf(place->file, sizeof(place->file), "%s", slash ? slash + 1 : path);
 }
 
-static bool function_text(const struct library *library, Dwfl_Module *module, const char *name, Dwarf_Addr address,
-                          char text[SITE_TEXT_BYTES])
+static void find_function(const struct library *library, Dwfl_Module *module, Dwarf_Addr address,
+                          struct source_place *place)
 {
 	GElf_Off offset = 0;
 	GElf_Sym symbol;
 	const char *function = library->function(module, address, &offset, &symbol, NULL, NULL, NULL);
 
 	if (!function)
-		return false;
-	snprintf(text, SITE_TEXT_BYTES, "%.30s+0x%" PRIx64 " in %.18s", function, (uint64_t)offset, name);
-	return true;
+		return;
+	snprintf(place->function, sizeof(place->function), "%s", function);
+	place->offset = offset;
 }
 
 /* libdw counts the addresses of a file from a place that it has chosen. */
-static bool module_text(const struct library *library, Dwfl_Module *module, const char *name, uint64_t address,
-                        char text[SITE_TEXT_BYTES])
+static bool find_names(const struct library *library, Dwfl_Module *module, uint64_t address, struct source_place *place)
 {
 	Dwarf_Addr moved = 0;
 
 	if (!library->elf(module, &moved))
 		return false;
-	moved += address;
-	return line_text(library, module, moved, text) || function_text(library, module, name, moved, text);
+	find_line(library, module, moved + address, place);
+	find_function(library, module, moved + address, place);
+	return place->file[0] || place->function[0];
 }
 
-bool source_text(const char *path, const char *name, uint64_t address, char text[SITE_TEXT_BYTES])
+bool source_find(const char *path, uint64_t address, struct source_place *place)
 {
 	Dwfl_Callbacks callbacks = { .find_debuginfo = find_debuginfo };
 	struct library library;
@@ -119,15 +117,16 @@ bool source_text(const char *path, const char *name, uint64_t address, char text
 	Dwfl *dwfl;
 	bool found;
 
+	memset(place, 0, sizeof(*place));
 	if (!open_library(&library))
 		return false;
 	callbacks.section_address = library.section_address;
 	dwfl = library.begin(&callbacks);
 	if (!dwfl)
 		return false;
-	module = library.report(dwfl, name, path, -1);
+	module = library.report(dwfl, path, path, -1);
 	library.report_end(dwfl, NULL, NULL);
-	found = module && module_text(&library, module, name, address, text);
+	found = module && find_names(&library, module, address, place);
 	library.end(dwfl);
 	return found;
 }

@@ -11,12 +11,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "see/site.h"
+#define SOURCE_NAME_BYTES 64
 
-/*
- * Writes "halo.c:88", or "exchange+0x1f in NAME". The address is as the file counts it. Returns
- * false if no name can be read.
- */
-bool source_text(const char *path, const char *name, uint64_t address, char text[SITE_TEXT_BYTES]);
+/* Names that are not known are "". */
+struct source_place {
+	char file[SOURCE_NAME_BYTES]; /* without its folder */
+	int line;                     /* 0: not known */
+	char function[SOURCE_NAME_BYTES];
+	uint64_t offset; /* in the function */
+};
+
+/* The address is as the file counts it. Returns false if no name can be read. */
+bool source_find(const char *path, uint64_t address, struct source_place *place);
 
 #endif
