@@ -57,3 +57,14 @@ $(found_by): $(B)/lib/%: lib/%.in always
 # Who waits for whom; it reads what processes of other builds of this version publish.
 $(B)/bin/oriel-top: $(call objects,$(wildcard lib/see/top/*.c)) $(lib_all)
 	$(link) $^ $(LIBS)
+
+# The profile: what goes in front of liboriel.so, and the program that puts it there and writes the report.
+front_obj = $(call objects,$(filter-out %_calls.c,$(wildcard lib/see/front/*.c)))
+$(B)/lib/see/liboriel-see.so: $(front_obj) $(B)/obj/lib/see/front/oriel_calls.o lib/see/front/front.map $(B)/lib/liboriel.so
+	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,--version-script=lib/see/front/front.map -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' \
+		$(filter %.o,$^) -L$(B)/lib -loriel -ldl
+
+$(B)/bin/oriel-see: $(call objects,$(wildcard lib/see/report/*.c)) $(lib_all) $(B)/lib/see/liboriel-see.so
+	$(link) $(filter-out %.so,$^) $(LIBS)
+$(B)/obj/lib/see/report/start.o: ALL_CFLAGS += -DINSTALLED_LIBDIR='"$(libdir_from_home)"'
+$(B)/obj/lib/see/report/start.o: $(installed_libdir)

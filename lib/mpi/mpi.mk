@@ -2,9 +2,10 @@
 # The layer for MPI programs: one source, compiled by the compiler of each MPI that is installed.
 mpi_src = $(wildcard lib/mpi/job/*.c lib/mpi/type/*.c lib/mpi/win/*.c)
 mpi_libs = $(perf_rivals:%=$(B)/lib/mpi/liboriel-mpi-%.so)
+mpi_fronts = $(perf_rivals:%=$(B)/lib/mpi/liboriel-see-%.so)
 
 .PHONY: mpi
-mpi: $(mpi_libs) $(B)/bin/oriel-mpi
+mpi: $(mpi_libs) $(mpi_fronts) $(B)/bin/oriel-mpi $(B)/bin/oriel-see
 
 # What puts the layer into a program.
 $(B)/bin/oriel-mpi: $(call objects,$(wildcard lib/mpi/starter/*.c) bootstrap/variables.c)
@@ -26,5 +27,13 @@ $(B)/obj/lib/mpi/%-$(1).o: lib/mpi/%.c config.mk
 $(B)/lib/mpi/liboriel-mpi-$(1).so: $(mpi_src:lib/%.c=$(B)/obj/lib/%-$(1).o) lib/mpi/mpi.map $(B)/lib/liboriel.so
 	$$(call quiet,link) mpicc.$(1) $$(CFLAGS) $$(LDFLAGS) -shared -pthread -Wl,-z,defs -Wl,-z,nodelete \
 		-Wl,--version-script=lib/mpi/mpi.map -Wl,-rpath,'$$$$ORIGIN/..:$$$$ORIGIN/../..' -o $$@ $$(filter %.o,$$^) -L$(B)/lib -loriel -ldl
+
+# The profile, in front of the layer.
+$(B)/obj/lib/see/%-$(1).o: lib/see/%.c config.mk
+	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE -Iinclude -Ilib $$(filter-out -Wpedantic,$$(WARNINGS)) $$(CFLAGS) \
+		-fPIC -pthread -MMD -MP -c -o $$@ $$<
+$(B)/lib/mpi/liboriel-see-$(1).so: $$(front_obj) $(B)/obj/lib/see/front/mpi_calls-$(1).o lib/see/front/front.map $(B)/lib/liboriel.so
+	$$(call quiet,link) mpicc.$(1) $$(CFLAGS) $$(LDFLAGS) -shared -pthread -Wl,-z,defs -Wl,-z,nodelete \
+		-Wl,--version-script=lib/see/front/front.map -Wl,-rpath,'$$$$ORIGIN/..:$$$$ORIGIN/../..' -o $$@ $$(filter %.o,$$^) -L$(B)/lib -loriel -ldl
 endef
 $(foreach mpi,$(perf_rivals),$(eval $(call mpi_library,$(mpi))))

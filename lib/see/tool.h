@@ -39,6 +39,6 @@ struct tool {
 extern const struct tool *see_tool;
 
 /* Attaches a tool, for the process's life. Returns -1 if its version is another one. */
-int oriel_tool_attach(const struct tool *attached);
+__attribute__((visibility("default"))) int oriel_tool_attach(const struct tool *attached);
 
 #endif

@@ -25,7 +25,7 @@
 
 static void usage(FILE *to)
 {
-	fprintf(to, "usage: %s [--mpi=openmpi|mpich] PROGRAM [ARGUMENT...]\n", say_name);
+	fprintf(to, "usage: %s [--mpi=openmpi|mpich] [--profile] PROGRAM [ARGUMENT...]\n", say_name);
 }
 
 static void help(void)
@@ -38,6 +38,8 @@ static void help(void)
 		"\n"
 		"  --mpi=NAME   the MPI that it uses, openmpi or mpich; needed only if neither PROGRAM's list of libraries nor the\n"
 		"               launcher's environment shows it, as with some interpreters\n"
+		"  --profile[=text,json]\n"
+		"               at the end, print where the ranks spent their time: oriel_profile(7)\n"
 		"  -h, --help   this text\n"
 		"  --version    the version\n"
 		"  --           what follows is PROGRAM, even if it begins with \"-\"\n"
@@ -45,8 +47,23 @@ static void help(void)
 		"It sets LD_PRELOAD. ORIEL_MPI_VERBOSE=1 prints what is left to the MPI, and why.");
 }
 
+struct options {
+	const char *mpi;     /* NULL: to be found out */
+	const char *profile; /* what is written; NULL: no profile */
+};
+
+/* Returns the value behind "=", "" if there is none, or NULL if it is another option. */
+static const char *value_of(const char *option, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (strncmp(option, name, length) != 0 || (option[length] != '\0' && option[length] != '='))
+		return NULL;
+	return option[length] ? option + length + 1 : option + length;
+}
+
 /* Exits after --help, --version and a wrong option. */
-static void take_option(const char *option, const char **mpi)
+static void take_option(const char *option, struct options *options)
 {
 	const char *value;
 
@@ -58,23 +75,28 @@ static void take_option(const char *option, const char **mpi)
 		printf("oriel-mpi %d.%d.%d\n", ORIEL_VERSION_MAJOR, ORIEL_VERSION_MINOR, ORIEL_VERSION_PATCH);
 		exit(EXIT_SUCCESS);
 	}
-	if (strncmp(option, "--mpi=", strlen("--mpi=")) != 0)
+	value = value_of(option, "--profile");
+	if (value) {
+		options->profile = *value ? value : "text,json";
+		return;
+	}
+	value = value_of(option, "--mpi");
+	if (!value)
 		say_and_exit(EXIT_REFUSED, "unknown option %s; %s --help says more", option, say_name);
-	value = option + strlen("--mpi=");
 	if (strcmp(value, "openmpi") != 0 && strcmp(value, "mpich") != 0)
 		say_and_exit(EXIT_REFUSED, "there is no %s: --mpi=openmpi or --mpi=mpich", value);
-	*mpi = value;
+	options->mpi = value;
 }
 
 /* Returns the program and its arguments, after the options. */
-static char **take_options(char **arguments, const char **mpi)
+static char **take_options(char **arguments, struct options *options)
 {
 	bool ended = false;
 
 	for (; *arguments && (*arguments)[0] == '-' && !ended; arguments++) {
 		ended = strcmp(*arguments, "--") == 0;
 		if (!ended)
-			take_option(*arguments, mpi);
+			take_option(*arguments, options);
 	}
 	if (*arguments && ((*arguments)[0] || ended))
 		return arguments;
@@ -95,33 +117,47 @@ static void find_home(char home[PATH_MAX])
 		*slash = '\0';
 }
 
-static void find_layer(const char *mpi, char layer[PATH_MAX])
+/* Writes the path of a library of an MPI's: "mpi" is the layer, "see" the profile's front. */
+static void find_library(const char *library, const char *mpi, char path[PATH_MAX])
 {
 	static const char *const folders[] = { "lib/mpi", INSTALLED_LIBDIR "/oriel/mpi" };
 	char home[PATH_MAX];
 
 	find_home(home);
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
-		int bytes = snprintf(layer, PATH_MAX, "%s/%s/liboriel-mpi-%s.so", home, folders[i], mpi);
+		int bytes = snprintf(path, PATH_MAX, "%s/%s/liboriel-%s-%s.so", home, folders[i], library, mpi);
 
-		if (bytes < PATH_MAX && access(layer, F_OK) == 0)
+		if (bytes < PATH_MAX && access(path, F_OK) == 0)
 			return;
 	}
-	say_and_exit(
-		EXIT_REFUSED,
-		"there is no liboriel-mpi-%s.so in %s/lib/mpi or %s/" INSTALLED_LIBDIR "/oriel/mpi: it is built where mpicc.%s finds mpi.h", mpi,
-		home, home, mpi);
+	say_and_exit(EXIT_REFUSED,
+	             "there is no liboriel-%s-%s.so in %s/lib/mpi or %s/" INSTALLED_LIBDIR
+	             "/oriel/mpi: it is built where mpicc.%s finds mpi.h",
+	             library, mpi, home, home, mpi);
 }
 
-/* Appends the layer to LD_PRELOAD: a tool's MPI_X calls the layer's PMPI_X. */
-static void preload(const char *layer)
+/* Appends a library to LD_PRELOAD: a tool's MPI_X calls the layer's PMPI_X. */
+static void preload(const char *library)
 {
 	const char *others = getenv("LD_PRELOAD"), *colon = others && *others ? ":" : "";
 	char *all;
 
-	if (asprintf(&all, "%s%s%s", others ? others : "", colon, layer) < 0 || setenv("LD_PRELOAD", all, 1))
+	if (asprintf(&all, "%s%s%s", others ? others : "", colon, library) < 0 || setenv("LD_PRELOAD", all, 1))
 		say_and_exit(EXIT_FAILURE, "there is no memory for LD_PRELOAD");
 	free(all);
+}
+
+/* The profile's front takes the calls before the layer. oriel-see writes the report. */
+static void prepare_profile(const char *mpi, const char *formats)
+{
+	char front[PATH_MAX], home[PATH_MAX], program[PATH_MAX + 16];
+
+	find_library("see", mpi, front);
+	find_home(home);
+	snprintf(program, sizeof(program), "%s/bin/oriel-see", home);
+	if (setenv("ORIEL_SEE", program, 1) || setenv("ORIEL_PROFILE", formats, 1))
+		say_and_exit(EXIT_FAILURE, "there is no memory for the environment");
+	preload(front);
 }
 
 /* Returns whether this is rank 0, or the rank is unknown. */
@@ -146,21 +182,23 @@ static void report_misspelt(void *arg, const char *text)
 
 int main(int argc, char **argv)
 {
-	const char *mpi = NULL;
+	struct options options = { NULL, NULL };
 	char **arguments, layer[PATH_MAX];
 	struct program program;
 
 	if (argc > 0)
 		say_name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
-	arguments = take_options(argc > 0 ? argv + 1 : argv, &mpi);
+	arguments = take_options(argc > 0 ? argv + 1 : argv, &options);
 	program_find(&program, arguments[0]);
 	program_check(&program);
-	if (!mpi)
-		mpi = choice_of_mpi(program.path);
-	choice_check_starter(mpi, program.path);
-	find_layer(mpi, layer);
+	if (!options.mpi)
+		options.mpi = choice_of_mpi(program.path);
+	choice_check_starter(options.mpi, program.path);
+	find_library("mpi", options.mpi, layer);
 	if (is_first())
 		variables_check(environ, report_misspelt, NULL);
+	if (options.profile)
+		prepare_profile(options.mpi, options.profile);
 	preload(layer);
 	if (program.here)
 		arguments[0] = program.path;

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See call.h. */
+#include "see/front/call.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "see/front/clock.h"
+
+#define LANES 64
+#define SHARED_LANE (LANES - 1)
+#define PLACES (2 * PART_SITES) /* of the hash table */
+
+/* What a site is found by. */
+struct site_key {
+	const char *name;
+	const void *caller;
+	uint32_t window;
+	uint32_t lane;
+};
+
+static struct site_key keys[PART_SITES];
+static _Atomic uint16_t places[PLACES]; /* 0: free; else a site's index + 1 */
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t sharing = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint threads;
+static _Thread_local uint32_t lane_plus_1 __attribute__((tls_model("initial-exec")));
+
+static uint32_t own_lane(void)
+{
+	uint32_t number;
+
+	if (lane_plus_1)
+		return lane_plus_1 - 1;
+	number = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed);
+	lane_plus_1 = (number < SHARED_LANE ? number : SHARED_LANE) + 1;
+	return lane_plus_1 - 1;
+}
+
+static bool is_equal(const struct site_key *a, const struct site_key *b)
+{
+	return a->caller == b->caller && a->window == b->window && a->lane == b->lane && a->name == b->name;
+}
+
+static uint32_t hash(const struct site_key *key)
+{
+	uint64_t bits = (uint64_t)(uintptr_t)key->caller ^ (uint64_t)(uintptr_t)key->name << 20 ^
+	                (uint64_t)key->window << 8 ^ key->lane;
+
+	return (uint32_t)(bits * 0x9e3779b97f4a7c15ULL >> 32) % PLACES;
+}
+
+/* Returns the site's index, or PART_NONE and in *place where it would be. */
+static uint32_t find(const struct site_key *key, uint32_t *place)
+{
+	uint32_t at = hash(key), index;
+
+	/* There are more places than sites, so a free one ends the search. Pairs with add. */
+	while ((index = atomic_load_explicit(&places[at], memory_order_acquire)) != 0) {
+		if (is_equal(&keys[index - 1], key))
+			return index - 1;
+		at = (at + 1) % PLACES;
+	}
+	*place = at;
+	return PART_NONE;
+}
+
+static uint32_t add(struct part *part, const struct site_key *key)
+{
+	uint32_t place, index;
+	struct part_site *site;
+
+	pthread_mutex_lock(&adding);
+	index = find(key, &place);
+	if (index == PART_NONE && part->header.site_count < PART_SITES) {
+		index = part->header.site_count;
+		site = &part->sites[index];
+		keys[index] = *key;
+		site->object = object_find(part, key->caller, &site->offset);
+		site->window = key->window;
+		snprintf(site->call, sizeof(site->call), "%s", key->name);
+		/* pairs with find */
+		__atomic_store_n(&part->header.site_count, index + 1, __ATOMIC_RELEASE);
+		atomic_store_explicit(&places[place], (uint16_t)(index + 1), memory_order_release);
+	}
+	pthread_mutex_unlock(&adding);
+	return index;
+}
+
+static uint32_t size_class(uint64_t bytes)
+{
+	uint32_t class = bytes ? 64 - (uint32_t)__builtin_clzll(bytes) : 0;
+
+	return class < PART_SIZES ? class : PART_SIZES - 1;
+}
+
+static void count(struct part_site *site, uint64_t bytes, uint64_t ticks)
+{
+	site->count++;
+	site->bytes += bytes;
+	site->ticks += ticks;
+	site->sizes[size_class(bytes)]++;
+}
+
+struct call call_enter(const char *name, uint32_t window, const void *caller)
+{
+	return (struct call){ name, caller, window, clock_ticks() };
+}
+
+/* ---- calls that others may wait for ---- */
+
+static void begin(struct call_members *members)
+{
+	notes_add(members->event, members->window, members->number, members->begun_ns);
+	waits_begin(members);
+}
+
+void call_begins(const struct call *call, enum part_event event)
+{
+	struct call_members members = { .window = call->window, .event = event, .begun_ns = now_ns() };
+	const struct part *part = part_of_process();
+
+	if (!part)
+		return;
+	members.number = window_count(call->window, event);
+	members.ranks = window_ranks(call->window, &members.count);
+	if (call->window == PART_NONE)
+		members.count = part->header.size;
+	begin(&members);
+}
+
+/* The member finds the note by its own rank. */
+void signal_begins(const struct call *call, int target_rank)
+{
+	int count;
+	const int *ranks = window_ranks(call->window, &count);
+
+	if (target_rank >= 0 && target_rank < count)
+		notes_add(EVENT_SIGNAL, call->window, (uint64_t)ranks[target_rank] + 1, now_ns());
+}
+
+/* All members know a creation by the key that its window will have. */
+void creation_begins(const int ranks[], int count, uint64_t begun_ns)
+{
+	if (ranks)
+		begin(&(struct call_members){ .window = PART_NONE,
+		                              .event = EVENT_COLLECTIVE,
+		                              .number = window_next_key(ranks, count),
+		                              .ranks = ranks,
+		                              .begun_ns = begun_ns,
+		                              .count = count });
+}
+
+/* The end of a window is known by the key's complement. */
+void removal_begins(const struct call *call)
+{
+	struct call_members members = { .window = PART_NONE, .event = EVENT_COLLECTIVE, .begun_ns = now_ns() };
+	const struct part *part = part_of_process();
+
+	if (!part || call->window == PART_NONE)
+		return;
+	members.number = ~part->windows[call->window].key;
+	members.ranks = window_ranks(call->window, &members.count);
+	begin(&members);
+}
+
+/* ---- calls ---- */
+
+int call_leave(const struct call *call, uint64_t bytes, int rc)
+{
+	struct part *part = part_of_process();
+	struct site_key key = { call->name, call->caller, call->window, own_lane() };
+	uint32_t place, index;
+
+	if (!part)
+		return rc;
+	index = find(&key, &place);
+	if (index == PART_NONE)
+		index = add(part, &key);
+	if (index == PART_NONE) {
+		__atomic_fetch_add(&part->header.lost, 1, __ATOMIC_RELAXED);
+		return rc;
+	}
+	waits_take(part, index);
+	if (key.lane == SHARED_LANE)
+		pthread_mutex_lock(&sharing);
+	count(&part->sites[index], bytes, clock_ticks() - call->begun);
+	if (key.lane == SHARED_LANE)
+		pthread_mutex_unlock(&sharing);
+	return rc;
+}

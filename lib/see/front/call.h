@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * call.h - the front: records the calls that a program makes, in front of the library they are for
+ *
+ * DESIGN NOTES
+ *
+ * A wrapper has the name of a call. It calls call_enter, the function behind it, and call_leave,
+ * which adds the call to its site: name, place in the program, window, thread. Only the thread
+ * writes its sites; threads beyond LANES share the last lane, under a lock.
+ *
+ * While a call runs, the library reports what its waits are blocked on (see/tool.h). call_leave
+ * adds that to the site's waits (waits.c).
+ *
+ * Without a part (part.h) a wrapper only calls the function.
+ */
+#ifndef ORIEL_SEE_CALL_H
+#define ORIEL_SEE_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "see/front/part.h"
+
+/* part.c: this process's part */
+
+/* Makes the part. Prints why there is none. */
+void part_open(bool is_mpi);
+
+/* Returns the part, or NULL. */
+struct part *part_of_process(void);
+
+/* Nothing is recorded afterwards. */
+void part_end(void);
+
+/* Returns the folder of the parts. */
+const char *part_folder(void);
+
+/* notes.c: when ranks begin the calls that others wait for */
+
+/* Looks for the parts of ranks that have begun since the last look. */
+void notes_search(void);
+
+/* Returns whether the notes of a rank can be read. */
+bool notes_know(int rank);
+
+/* Returns the rank of a process of this machine whose notes have been read, or -1. */
+int notes_rank(int32_t process);
+
+/* A call begins. PART_NONE: it is of the whole job. Numbers begin with 1. */
+void notes_add(enum part_event event, uint32_t window, uint64_t number, uint64_t begun_ns);
+
+/*
+ * Returns when a rank of the job began such a call, at before_ns or earlier; 0: not known. key is
+ * the window's, 0 for calls of the job. number 0: the latest call.
+ */
+uint64_t notes_find(int rank, enum part_event event, uint64_t key, uint64_t number, uint64_t before_ns);
+
+/* Notes that this rank has waited for a late one. One thread at a time. */
+void notes_add_lateness(int rank, uint64_t begun_ns, uint64_t ended_ns);
+
+/* Copies the latest times in which a rank waited for late ones. Returns how many. */
+int notes_latenesses(int rank, struct part_lateness list[PART_LATENESSES]);
+
+/* call.c: calls */
+
+struct call {
+	const char *name;   /* a literal: its address tells the calls apart */
+	const void *caller; /* behind the call, in the program */
+	uint32_t window;    /* index in the part, or PART_NONE */
+	uint64_t begun;     /* clock_ticks */
+};
+
+struct call call_enter(const char *name, uint32_t window, const void *caller);
+
+/* Records the call, and returns rc. */
+int call_leave(const struct call *call, uint64_t bytes, int rc);
+
+/* Notes that a call of the window begins, or oriel_barrier, which others may wait for. */
+void call_begins(const struct call *call, enum part_event event);
+
+/* Notes that a signal to a member begins. */
+void signal_begins(const struct call *call, int target_rank);
+
+/* Notes that these ranks of the job begin to make a window. The list must last as long as that. */
+void creation_begins(const int ranks[], int count, uint64_t begun_ns);
+
+/* Notes that the window's end begins. */
+void removal_begins(const struct call *call);
+
+/* windows.c: handles of windows */
+
+/* Returns the ranks of a window's members, in the job; count 0: not known. */
+const int *window_ranks(uint32_t window, int *count);
+
+/* Counts an event of a window, or of the job. Returns how many there were, with this one. */
+uint64_t window_count(uint32_t window, enum part_event event);
+
+/* Returns the index of a window; PART_NONE: not recorded. */
+uint32_t window_find(uint64_t handle);
+
+/*
+ * Adds a window of these members (ranks of the job). Its key is the same on all members, since
+ * windows are made in the same order there.
+ */
+void window_add(uint64_t handle, const char *kind, const int ranks[], int count);
+
+/* Returns the key that the next window of these members will have. */
+uint64_t window_next_key(const int ranks[], int count);
+
+void window_name(uint64_t handle, const char *name);
+void window_remove(uint64_t handle);
+
+/* objects.c: the files that calls come from */
+
+/* Returns the index of the object that has the address, and the offset in it; or PART_NONE. */
+uint32_t object_find(struct part *part, const void *address, uint64_t *offset);
+
+/* roots.c: where lateness begins */
+
+/*
+ * Divides the time in which a rank was late. The time in which it waited for late ranks itself is
+ * theirs. Adds the shares to the wait.
+ */
+void roots_add(struct part_wait *wait, int rank, uint64_t begun_ns, uint64_t ended_ns);
+
+/* waits.c: what calls wait for */
+
+/* Gives the library the functions that record waits. */
+void waits_attach(void);
+
+/* The call that a thread makes, as others know it. */
+struct call_members {
+	uint32_t window;
+	enum part_event event;
+	uint64_t number; /* 0: not known */
+	uint64_t begun_ns;
+	const int *ranks; /* NULL: all of the job, or none */
+	int count;
+	int latest_rank; /* found after the call; -1: not known */
+};
+
+/* The calling thread begins a call. */
+void waits_begin(const struct call_members *of_call);
+
+/* Adds what the calling thread has waited for since its last call to a site. */
+void waits_take(struct part *part, uint32_t site);
+
+/* report.c: the end of the job */
+
+/* Ends the part. On rank 0 starts the program that writes the report. */
+void report_at_end(void);
+
+#endif

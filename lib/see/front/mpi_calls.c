@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * mpi_calls.c - liboriel-see-<mpi>.so: MPI's one-sided calls, in front of oriel-mpi; see call.h
+ *
+ * LD_PRELOAD puts it in front of the layer, and behind other profiling tools. As the layer does, it
+ * defines each call by both names, since Open MPI's Fortran bindings and other tools call PMPI_X.
+ */
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "see/front/call.h"
+
+#define CALLS_OF_MPI_3(X)                                                                                            \
+	X(Put)                                                                                                           \
+	X(Get)                                                                                                           \
+	X(Accumulate)                                                                                                    \
+	X(Get_accumulate)                                                                                                \
+	X(Rput)                                                                                                          \
+	X(Rget)                                                                                                          \
+	X(Raccumulate) X(Rget_accumulate) X(Fetch_and_op) X(Compare_and_swap) X(Win_fence) X(Win_post) X(Win_start)      \
+		X(Win_complete) X(Win_wait) X(Win_test) X(Win_lock) X(Win_unlock) X(Win_lock_all) X(Win_unlock_all)          \
+			X(Win_flush) X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) X(Win_sync) X(Win_attach)        \
+				X(Win_detach) X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_free) \
+					X(Win_set_name) X(Init) X(Init_thread) X(Finalize)
+
+/* Forms for large counts (MPI-4). */
+#if MPI_VERSION >= 4
+#define CALLS_LARGE(X)  \
+	X(Put_c)            \
+	X(Get_c)            \
+	X(Accumulate_c)     \
+	X(Get_accumulate_c) \
+	X(Rput_c) X(Rget_c) X(Raccumulate_c) X(Rget_accumulate_c) X(Win_create_c) X(Win_allocate_c) X(Win_allocate_shared_c)
+#else
+#define CALLS_LARGE(X)
+#endif
+#define CALLS(X) CALLS_OF_MPI_3(X) CALLS_LARGE(X)
+
+#define X(name) extern __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name)));
+CALLS(X)
+#undef X
+
+/* The functions behind this library. */
+static struct {
+#define X(name) __typeof__(MPI_##name) *name;
+	CALLS(X)
+#undef X
+} next;
+
+/* ISO C has no cast from an object's address to a function's. */
+static void find(const char *name, void *function)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	memcpy(function, &found, sizeof(found));
+}
+
+__attribute__((constructor)) static void find_all(void)
+{
+#define X(name) find("PMPI_" #name, &next.name);
+	CALLS(X)
+#undef X
+	waits_attach();
+}
+
+static uint32_t window_of(MPI_Win win)
+{
+	return win == MPI_WIN_NULL ? PART_NONE : window_find((uint64_t)(uintptr_t)win);
+}
+
+static uint64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
+{
+	int size = 0;
+
+	if (count <= 0 || datatype == MPI_DATATYPE_NULL || PMPI_Type_size(datatype, &size))
+		return 0;
+	return (uint64_t)count * (uint64_t)size;
+}
+
+/* ---- operations ---- */
+
+int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+            MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Put", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(target_count, target_datatype),
+	                  next.Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+	                           target_datatype, win));
+}
+
+int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+            int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Get", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(target_count, target_datatype),
+	                  next.Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+	                           target_datatype, win));
+}
+
+int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+                   MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Accumulate", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(target_count, target_datatype),
+	                  next.Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                  target_count, target_datatype, op, win));
+}
+
+int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
+                       int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+                       int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Get_accumulate", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(target_count, target_datatype),
+	                  next.Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+	                                      result_datatype, target_rank, target_disp, target_count, target_datatype, op,
+	                                      win));
+}
+
+int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+	struct call call = call_enter("MPI_Rput", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(target_count, target_datatype),
+	                  next.Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+	                            target_datatype, win, request));
+}
+
+int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+             int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+	struct call call = call_enter("MPI_Rget", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(target_count, target_datatype),
+	                  next.Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+	                            target_datatype, win, request));
+}
+
+int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+                    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+                    MPI_Request *request)
+{
+	struct call call = call_enter("MPI_Raccumulate", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(target_count, target_datatype),
+	                  next.Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                   target_count, target_datatype, op, win, request));
+}
+
+int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
+                        int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+                        int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+	struct call call = call_enter("MPI_Rget_accumulate", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(target_count, target_datatype),
+	                  next.Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+	                                       result_datatype, target_rank, target_disp, target_count, target_datatype, op,
+	                                       win, request));
+}
+
+int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
+                     MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Fetch_and_op", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(1, datatype),
+	                  next.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win));
+}
+
+int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
+                         int target_rank, MPI_Aint target_disp, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Compare_and_swap", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(1, datatype),
+	                  next.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp,
+	                                        win));
+}
+
+/* ---- epochs and memory ---- */
+
+int MPI_Win_fence(int assertions, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Win_fence", window_of(win), __builtin_return_address(0));
+
+	call_begins(&call, EVENT_FENCE);
+	return call_leave(&call, 0, next.Win_fence(assertions, win));
+}
+
+int MPI_Win_post(MPI_Group group, int assertions, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Win_post", window_of(win), __builtin_return_address(0));
+
+	call_begins(&call, EVENT_POST);
+	return call_leave(&call, 0, next.Win_post(group, assertions, win));
+}
+
+int MPI_Win_start(MPI_Group group, int assertions, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Win_start", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.Win_start(group, assertions, win));
+}
+
+int MPI_Win_complete(MPI_Win win)
+{
+	struct call call = call_enter("MPI_Win_complete", window_of(win), __builtin_return_address(0));
+
+	call_begins(&call, EVENT_COMPLETE);
+	return call_leave(&call, 0, next.Win_complete(win));
+}
+
+int MPI_Win_wait(MPI_Win win)
+{
+	struct call call = call_enter("MPI_Win_wait", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.Win_wait(win));
+}
+
+int MPI_Win_test(MPI_Win win, int *flag)
+{
+	struct call call = call_enter("MPI_Win_test", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.Win_test(win, flag));
+}
+
+int MPI_Win_lock(int type, int rank, int assertions, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Win_lock", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.Win_lock(type, rank, assertions, win));
+}
+
+int MPI_Win_unlock(int rank, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Win_unlock", window_of(win), __builtin_return_address(0));
+
+	call_begins(&call, EVENT_UNLOCK);
+	return call_leave(&call, 0, next.Win_unlock(rank, win));
+}
+
+int MPI_Win_lock_all(int assertions, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Win_lock_all", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.Win_lock_all(assertions, win));
+}
+
+int MPI_Win_unlock_all(MPI_Win win)
+{
+	struct call call = call_enter("MPI_Win_unlock_all", window_of(win), __builtin_return_address(0));
+
+	call_begins(&call, EVENT_UNLOCK);
+	return call_leave(&call, 0, next.Win_unlock_all(win));
+}
+
+int MPI_Win_flush(int rank, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Win_flush", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.Win_flush(rank, win));
+}
+
+int MPI_Win_flush_all(MPI_Win win)
+{
+	struct call call = call_enter("MPI_Win_flush_all", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.Win_flush_all(win));
+}
+
+int MPI_Win_flush_local(int rank, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Win_flush_local", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.Win_flush_local(rank, win));
+}
+
+int MPI_Win_flush_local_all(MPI_Win win)
+{
+	struct call call = call_enter("MPI_Win_flush_local_all", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.Win_flush_local_all(win));
+}
+
+int MPI_Win_sync(MPI_Win win)
+{
+	struct call call = call_enter("MPI_Win_sync", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.Win_sync(win));
+}
+
+int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
+{
+	struct call call = call_enter("MPI_Win_attach", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, (uint64_t)size, next.Win_attach(win, base, size));
+}
+
+int MPI_Win_detach(MPI_Win win, const void *base)
+{
+	struct call call = call_enter("MPI_Win_detach", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.Win_detach(win, base));
+}
+
+/* ---- windows ---- */
+
+/* Returns the group's ranks in MPI_COMM_WORLD, or NULL. The caller frees them. */
+static int *ranks_of(MPI_Group group, int count)
+{
+	int *own = malloc((size_t)count * sizeof(int)), *ranks = malloc((size_t)count * sizeof(int));
+	MPI_Group world = MPI_GROUP_NULL;
+	int rc = own && ranks ? MPI_SUCCESS : MPI_ERR_OTHER;
+
+	for (int i = 0; rc == MPI_SUCCESS && i < count; i++)
+		own[i] = i;
+	if (rc == MPI_SUCCESS)
+		rc = PMPI_Comm_group(MPI_COMM_WORLD, &world);
+	if (rc == MPI_SUCCESS)
+		rc = PMPI_Group_translate_ranks(group, count, own, world, ranks);
+	if (world != MPI_GROUP_NULL)
+		PMPI_Group_free(&world);
+	free(own);
+	if (rc == MPI_SUCCESS)
+		return ranks;
+	free(ranks);
+	return NULL;
+}
+
+/* The creation of a window. */
+struct creation {
+	struct call call;
+	int *ranks; /* NULL: not known */
+	int count;
+};
+
+static struct creation enter(const char *name, MPI_Comm comm, const void *caller)
+{
+	uint64_t begun_ns = now_ns();
+	struct creation creation = { call_enter(name, PART_NONE, caller), NULL, 0 };
+	MPI_Group group;
+
+	if (part_of_process() && comm != MPI_COMM_NULL && PMPI_Comm_group(comm, &group) == MPI_SUCCESS) {
+		if (PMPI_Group_size(group, &creation.count) == MPI_SUCCESS)
+			creation.ranks = ranks_of(group, creation.count);
+		PMPI_Group_free(&group);
+	}
+	creation_begins(creation.ranks, creation.count, begun_ns);
+	return creation;
+}
+
+/* Records the creation as a call of the window that it has made. */
+static int leave(struct creation *creation, const char *kind, const MPI_Win *win, int rc)
+{
+	if (rc == MPI_SUCCESS && creation->ranks) {
+		window_add((uint64_t)(uintptr_t)*win, kind, creation->ranks, creation->count);
+		creation->call.window = window_of(*win);
+	}
+	call_leave(&creation->call, 0, rc);
+	free(creation->ranks);
+	return rc;
+}
+
+int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+	struct creation creation = enter("MPI_Win_create", comm, __builtin_return_address(0));
+
+	return leave(&creation, "created", win, next.Win_create(base, size, disp_unit, info, comm, win));
+}
+
+int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
+{
+	struct creation creation = enter("MPI_Win_allocate", comm, __builtin_return_address(0));
+
+	return leave(&creation, "allocated", win, next.Win_allocate(size, disp_unit, info, comm, base, win));
+}
+
+int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
+{
+	struct creation creation = enter("MPI_Win_allocate_shared", comm, __builtin_return_address(0));
+
+	return leave(&creation, "shared", win, next.Win_allocate_shared(size, disp_unit, info, comm, base, win));
+}
+
+int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+	struct creation creation = enter("MPI_Win_create_dynamic", comm, __builtin_return_address(0));
+
+	return leave(&creation, "dynamic", win, next.Win_create_dynamic(info, comm, win));
+}
+
+int MPI_Win_free(MPI_Win *win)
+{
+	MPI_Win freed = win ? *win : MPI_WIN_NULL;
+	struct call call = call_enter("MPI_Win_free", window_of(freed), __builtin_return_address(0));
+	int rc;
+
+	removal_begins(&call);
+	rc = next.Win_free(win);
+	if (rc == MPI_SUCCESS)
+		window_remove((uint64_t)(uintptr_t)freed);
+	return call_leave(&call, 0, rc);
+}
+
+int MPI_Win_set_name(MPI_Win win, const char *name)
+{
+	int rc = next.Win_set_name(win, name);
+
+	if (rc == MPI_SUCCESS)
+		window_name((uint64_t)(uintptr_t)win, name);
+	return rc;
+}
+
+/* ---- the program's begin and end ---- */
+
+static void set_rank(void)
+{
+	struct part *part = part_of_process();
+	int rank, size;
+
+	if (!part || PMPI_Comm_rank(MPI_COMM_WORLD, &rank) || PMPI_Comm_size(MPI_COMM_WORLD, &size))
+		return;
+	part->header.rank = rank;
+	part->header.size = size;
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+	struct call call;
+	int rc;
+
+	part_open(true);
+	call = call_enter("MPI_Init", PART_NONE, __builtin_return_address(0));
+	rc = next.Init(argc, argv);
+	set_rank();
+	return call_leave(&call, 0, rc);
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	struct call call;
+	int rc;
+
+	part_open(true);
+	call = call_enter("MPI_Init_thread", PART_NONE, __builtin_return_address(0));
+	rc = next.Init_thread(argc, argv, required, provided);
+	set_rank();
+	return call_leave(&call, 0, rc);
+}
+
+int MPI_Finalize(void)
+{
+	struct call call = call_enter("MPI_Finalize", PART_NONE, __builtin_return_address(0));
+	int rc;
+
+	call_begins(&call, EVENT_COLLECTIVE);
+	rc = call_leave(&call, 0, next.Finalize());
+	report_at_end();
+	return rc;
+}
+
+#if MPI_VERSION >= 4
+
+/* ---- large counts ---- */
+
+int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+              MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Put_c", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(target_count, target_datatype),
+	                  next.Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+	                             target_datatype, win));
+}
+
+int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+              MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Get_c", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(target_count, target_datatype),
+	                  next.Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+	                             target_datatype, win));
+}
+
+int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+                     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+	struct call call = call_enter("MPI_Accumulate_c", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(target_count, target_datatype),
+	                  next.Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                    target_count, target_datatype, op, win));
+}
+
+int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                         void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
+                         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                         MPI_Win win)
+{
+	struct call call = call_enter("MPI_Get_accumulate_c", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(target_count, target_datatype),
+	                  next.Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+	                                        result_datatype, target_rank, target_disp, target_count, target_datatype,
+	                                        op, win));
+}
+
+int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+               MPI_Request *request)
+{
+	struct call call = call_enter("MPI_Rput_c", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(target_count, target_datatype),
+	                  next.Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+	                              target_datatype, win, request));
+}
+
+int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+               MPI_Request *request)
+{
+	struct call call = call_enter("MPI_Rget_c", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(target_count, target_datatype),
+	                  next.Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+	                              target_datatype, win, request));
+}
+
+int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+                      MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                      MPI_Win win, MPI_Request *request)
+{
+	struct call call = call_enter("MPI_Raccumulate_c", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(target_count, target_datatype),
+	                  next.Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                     target_count, target_datatype, op, win, request));
+}
+
+int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                          void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
+                          MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                          MPI_Win win, MPI_Request *request)
+{
+	struct call call = call_enter("MPI_Rget_accumulate_c", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(target_count, target_datatype),
+	                  next.Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+	                                         result_datatype, target_rank, target_disp, target_count, target_datatype,
+	                                         op, win, request));
+}
+
+int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+	struct creation creation = enter("MPI_Win_create_c", comm, __builtin_return_address(0));
+
+	return leave(&creation, "created", win, next.Win_create_c(base, size, disp_unit, info, comm, win));
+}
+
+int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
+{
+	struct creation creation = enter("MPI_Win_allocate_c", comm, __builtin_return_address(0));
+
+	return leave(&creation, "allocated", win, next.Win_allocate_c(size, disp_unit, info, comm, base, win));
+}
+
+int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
+{
+	struct creation creation = enter("MPI_Win_allocate_shared_c", comm, __builtin_return_address(0));
+
+	return leave(&creation, "shared", win, next.Win_allocate_shared_c(size, disp_unit, info, comm, base, win));
+}
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * notes.c - when ranks begin the calls that others wait for; see call.h
+ *
+ * A process notes in its part when it begins a post, a complete, a fence or a collective call. A
+ * rank of this machine that has waited maps the part of the rank that it waited for, and reads the
+ * time there. So nothing is sent, and no rank does anything for another one.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "see/front/call.h"
+
+#define SEARCH_NS (10 * NS_PER_MS) /* between searches of the folder for a rank that is not there */
+#define PATH_BYTES 512
+
+/* ---- own notes ---- */
+
+void notes_add(enum part_event event, uint32_t window, uint64_t number, uint64_t begun_ns)
+{
+	struct part *part = part_of_process();
+	struct part_note *note;
+
+	if (!part)
+		return;
+	note = &part->notes[window == PART_NONE ? PART_WINDOWS : window].latest[event][number % PART_LATEST];
+	__atomic_store_n(&note->number, 0, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	/* pairs with read_note */
+	__atomic_store_n(&note->begun_ns, begun_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&note->number, number, __ATOMIC_RELEASE);
+}
+
+/* ---- others' notes ---- */
+
+static const struct part **others; /* by rank */
+static int others_count;
+static uint64_t searched_ns;
+static pthread_mutex_t mapping = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_of_job(const struct part *other, const struct part *own)
+{
+	uint64_t mark = __atomic_load_n(&other->header.mark, __ATOMIC_ACQUIRE); /* pairs with begin */
+
+	return mark == PART_MARK && other->header.version == PART_VERSION && other->header.rank >= 0 &&
+	       other->header.rank < others_count &&
+	       strncmp(other->header.job, own->header.job, sizeof(own->header.job)) == 0 &&
+	       strncmp(other->header.host, own->header.host, sizeof(own->header.host)) == 0;
+}
+
+static const struct part *map_other(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	void *memory = MAP_FAILED;
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	    st.st_size == sizeof(struct part))
+		memory = mmap(NULL, sizeof(struct part), PROT_READ, MAP_SHARED, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void keep_other(const struct part *own, const char *path)
+{
+	const struct part *other = map_other(path);
+
+	if (!other)
+		return;
+	/* pairs with other_part */
+	if (is_of_job(other, own) && !others[other->header.rank])
+		__atomic_store_n(&others[other->header.rank], other, __ATOMIC_RELEASE);
+	else
+		munmap((void *)(uintptr_t)other, sizeof(*other));
+}
+
+static void search_folder(const struct part *own)
+{
+	char path[PATH_BYTES];
+	const struct dirent *entry;
+	DIR *files = opendir(part_folder());
+
+	while (files && (entry = readdir(files))) {
+		snprintf(path, sizeof(path), "%s/%s", part_folder(), entry->d_name);
+		if (strncmp(entry->d_name, PART_PREFIX, strlen(PART_PREFIX)) == 0)
+			keep_other(own, path);
+	}
+	if (files)
+		closedir(files);
+}
+
+static bool is_complete(void)
+{
+	for (int rank = 0; rank < others_count; rank++) {
+		if (!others[rank])
+			return false;
+	}
+	return others_count > 0;
+}
+
+static void search(const struct part *own, bool at_once)
+{
+	pthread_mutex_lock(&mapping);
+	if (!others && own->header.size > 0) {
+		others = calloc((size_t)own->header.size, sizeof(*others));
+		others_count = others ? own->header.size : 0;
+	}
+	if (others && !is_complete() && (at_once || now_ns() - searched_ns >= SEARCH_NS)) {
+		search_folder(own);
+		searched_ns = now_ns();
+	}
+	pthread_mutex_unlock(&mapping);
+}
+
+void notes_search(void)
+{
+	const struct part *own = part_of_process();
+
+	if (own)
+		search(own, true);
+}
+
+/* Returns the part of a rank of this machine, or NULL. */
+static const struct part *other_part(const struct part *own, int rank)
+{
+	const struct part *other = NULL;
+
+	/* pairs with keep_other */
+	if (rank >= 0 && rank < others_count)
+		other = __atomic_load_n(&others[rank], __ATOMIC_ACQUIRE);
+	if (other || rank < 0 || rank >= own->header.size)
+		return other;
+	search(own, false);
+	return rank < others_count ? others[rank] : NULL;
+}
+
+bool notes_know(int rank)
+{
+	const struct part *own = part_of_process();
+
+	return own && (rank == own->header.rank || other_part(own, rank));
+}
+
+int notes_rank(int32_t process)
+{
+	for (int rank = 0; process && rank < others_count; rank++) {
+		/* pairs with keep_other */
+		const struct part *other = __atomic_load_n(&others[rank], __ATOMIC_ACQUIRE);
+
+		if (other && other->header.pid == process)
+			return rank;
+	}
+	return -1;
+}
+
+static const struct part_notes *notes_of(const struct part *other, uint64_t key)
+{
+	/* pairs with add_entry */
+	uint32_t count = __atomic_load_n(&other->header.window_count, __ATOMIC_ACQUIRE);
+
+	if (key == 0)
+		return &other->notes[PART_WINDOWS];
+	for (uint32_t i = count < PART_WINDOWS ? count : PART_WINDOWS; i > 0; i--) {
+		if (other->windows[i - 1].key == key)
+			return &other->notes[i - 1];
+	}
+	return NULL;
+}
+
+/* Copies a note. Returns false if it is being written. */
+static bool read_note(const struct part_note *note, struct part_note *copy)
+{
+	copy->number = __atomic_load_n(&note->number, __ATOMIC_ACQUIRE); /* pairs with notes_add */
+	copy->begun_ns = __atomic_load_n(&note->begun_ns, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return copy->number != 0 && __atomic_load_n(&note->number, __ATOMIC_RELAXED) == copy->number;
+}
+
+uint64_t notes_find(int rank, enum part_event event, uint64_t key, uint64_t number, uint64_t before_ns)
+{
+	const struct part *own = part_of_process(), *other = own ? other_part(own, rank) : NULL;
+	const struct part_notes *notes = other ? notes_of(other, key) : NULL;
+	uint64_t latest_ns = 0;
+
+	for (int i = 0; notes && i < PART_LATEST; i++) {
+		struct part_note note;
+
+		if (read_note(&notes->latest[event][i], &note) && (number == 0 || note.number == number) &&
+		    note.begun_ns <= before_ns && note.begun_ns > latest_ns)
+			latest_ns = note.begun_ns;
+	}
+	return latest_ns;
+}
+
+/* ---- latenesses ---- */
+
+void notes_add_lateness(int rank, uint64_t begun_ns, uint64_t ended_ns)
+{
+	static uint64_t number;
+	struct part *part = part_of_process();
+	struct part_lateness *lateness;
+
+	if (!part)
+		return;
+	lateness = &part->latenesses[++number % PART_LATENESSES];
+	__atomic_store_n(&lateness->number, 0, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	__atomic_store_n(&lateness->begun_ns, begun_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&lateness->ended_ns, ended_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&lateness->rank, rank, __ATOMIC_RELAXED);
+	__atomic_store_n(&lateness->number, number, __ATOMIC_RELEASE); /* pairs with read_lateness */
+}
+
+static bool read_lateness(const struct part_lateness *lateness, struct part_lateness *copy)
+{
+	/* pairs with notes_add_lateness */
+	copy->number = __atomic_load_n(&lateness->number, __ATOMIC_ACQUIRE);
+	copy->begun_ns = __atomic_load_n(&lateness->begun_ns, __ATOMIC_RELAXED);
+	copy->ended_ns = __atomic_load_n(&lateness->ended_ns, __ATOMIC_RELAXED);
+	copy->rank = __atomic_load_n(&lateness->rank, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return copy->number != 0 && copy->rank >= 0 && copy->rank < others_count &&
+	       __atomic_load_n(&lateness->number, __ATOMIC_RELAXED) == copy->number;
+}
+
+int notes_latenesses(int rank, struct part_lateness list[PART_LATENESSES])
+{
+	const struct part *own = part_of_process(), *other = own ? other_part(own, rank) : NULL;
+	int count = 0;
+
+	for (int i = 0; other && i < PART_LATENESSES; i++)
+		count += read_lateness(&other->latenesses[i], &list[count]);
+	return count;
+}

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * oriel_calls.c - liboriel-see.so: the calls of oriel.h, in front of liboriel.so; see call.h
+ *
+ * LD_PRELOAD puts it there (oriel-see). Calls that neither move data nor wait are not taken.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oriel.h"
+#include "base/util.h"
+#include "see/front/call.h"
+
+#define CALLS(X)                                                                                                      \
+	X(put)                                                                                                            \
+	X(get)                                                                                                            \
+	X(putv) X(getv) X(accumulate) X(get_accumulate) X(fetch_and_op) X(compare_and_swap) X(accumulatev)                \
+		X(get_accumulatev) X(win_flush) X(win_flush_local) X(win_iflush) X(win_iflush_local) X(request_wait)          \
+			X(request_test) X(win_post) X(win_start) X(win_complete) X(win_wait) X(win_test) X(win_fence) X(win_lock) \
+				X(win_unlock) X(win_lock_all) X(win_unlock_all) X(win_sync) X(signal) X(signal_wait) X(signal_test)   \
+					X(signal_until) X(win_attach) X(win_detach) X(win_set_hints) X(mem_register) X(mem_deregister)    \
+						X(win_create) X(win_allocate) X(win_allocate_shared) X(win_create_dynamic) X(win_free)        \
+							X(win_set_name) X(init) X(finalize) X(barrier)
+
+/* The functions behind this library. */
+static struct {
+#define X(name) __typeof__(oriel_##name) *name;
+	CALLS(X)
+#undef X
+} next;
+
+/* ISO C has no cast from an object's address to a function's. */
+static void find(const char *name, void *function)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	memcpy(function, &found, sizeof(found));
+}
+
+__attribute__((constructor)) static void find_all(void)
+{
+#define X(name) find("oriel_" #name, &next.name);
+	CALLS(X)
+#undef X
+	if (next.init)
+		waits_attach();
+}
+
+static oriel_job *job; /* the last that was opened */
+
+static uint32_t window_of(const oriel_win *win)
+{
+	return window_find((uint64_t)(uintptr_t)win);
+}
+
+static uint64_t bytes_of(const struct oriel_origin_piece pieces[], int count)
+{
+	uint64_t bytes = 0;
+
+	for (int i = 0; pieces && i < count; i++)
+		bytes += pieces[i].size_bytes;
+	return bytes;
+}
+
+static uint64_t bytes_of_targets(const struct oriel_target_piece pieces[], int count)
+{
+	uint64_t bytes = 0;
+
+	for (int i = 0; pieces && i < count; i++)
+		bytes += pieces[i].size_bytes;
+	return bytes;
+}
+
+/* ---- operations ---- */
+
+int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_rank, size_t target_disp)
+{
+	struct call call = call_enter("oriel_put", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, size_bytes, next.put(win, origin, size_bytes, target_rank, target_disp));
+}
+
+int oriel_get(oriel_win *win, void *origin, size_t size_bytes, int target_rank, size_t target_disp)
+{
+	struct call call = call_enter("oriel_get", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, size_bytes, next.get(win, origin, size_bytes, target_rank, target_disp));
+}
+
+int oriel_putv(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count, int target_rank,
+               const struct oriel_target_piece target[], int target_count)
+{
+	struct call call = call_enter("oriel_putv", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(origin, origin_count),
+	                  next.putv(win, origin, origin_count, target_rank, target, target_count));
+}
+
+int oriel_getv(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count, int target_rank,
+               const struct oriel_target_piece target[], int target_count)
+{
+	struct call call = call_enter("oriel_getv", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of(origin, origin_count),
+	                  next.getv(win, origin, origin_count, target_rank, target, target_count));
+}
+
+int oriel_accumulate(oriel_win *win, const void *origin, size_t count, enum oriel_type type, enum oriel_op op,
+                     int target_rank, size_t target_disp)
+{
+	struct call call = call_enter("oriel_accumulate", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, count * oriel_type_bytes(type),
+	                  next.accumulate(win, origin, count, type, op, target_rank, target_disp));
+}
+
+int oriel_get_accumulate(oriel_win *win, const void *origin, void *result, size_t count, enum oriel_type type,
+                         enum oriel_op op, int target_rank, size_t target_disp)
+{
+	struct call call = call_enter("oriel_get_accumulate", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, count * oriel_type_bytes(type),
+	                  next.get_accumulate(win, origin, result, count, type, op, target_rank, target_disp));
+}
+
+int oriel_fetch_and_op(oriel_win *win, const void *origin, void *result, enum oriel_type type, enum oriel_op op,
+                       int target_rank, size_t target_disp)
+{
+	struct call call = call_enter("oriel_fetch_and_op", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, oriel_type_bytes(type),
+	                  next.fetch_and_op(win, origin, result, type, op, target_rank, target_disp));
+}
+
+int oriel_compare_and_swap(oriel_win *win, const void *origin, const void *compare, void *result, enum oriel_type type,
+                           int target_rank, size_t target_disp)
+{
+	struct call call = call_enter("oriel_compare_and_swap", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, oriel_type_bytes(type),
+	                  next.compare_and_swap(win, origin, compare, result, type, target_rank, target_disp));
+}
+
+int oriel_accumulatev(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count, enum oriel_type type,
+                      enum oriel_op op, int target_rank, const struct oriel_target_piece target[], int target_count)
+{
+	struct call call = call_enter("oriel_accumulatev", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of_targets(target, target_count),
+	                  next.accumulatev(win, origin, origin_count, type, op, target_rank, target, target_count));
+}
+
+int oriel_get_accumulatev(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count,
+                          const struct oriel_origin_piece result[], int result_count, enum oriel_type type,
+                          enum oriel_op op, int target_rank, const struct oriel_target_piece target[], int target_count)
+{
+	struct call call = call_enter("oriel_get_accumulatev", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, bytes_of_targets(target, target_count),
+	                  next.get_accumulatev(win, origin, origin_count, result, result_count, type, op, target_rank,
+	                                       target, target_count));
+}
+
+/* ---- completion ---- */
+
+int oriel_win_flush(oriel_win *win, int target_rank)
+{
+	struct call call = call_enter("oriel_win_flush", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.win_flush(win, target_rank));
+}
+
+int oriel_win_flush_local(oriel_win *win, int target_rank)
+{
+	struct call call = call_enter("oriel_win_flush_local", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.win_flush_local(win, target_rank));
+}
+
+int oriel_win_iflush(oriel_win *win, int target_rank, oriel_request *request)
+{
+	struct call call = call_enter("oriel_win_iflush", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.win_iflush(win, target_rank, request));
+}
+
+int oriel_win_iflush_local(oriel_win *win, int target_rank, oriel_request *request)
+{
+	struct call call = call_enter("oriel_win_iflush_local", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.win_iflush_local(win, target_rank, request));
+}
+
+int oriel_request_wait(oriel_request *request)
+{
+	struct call call = call_enter("oriel_request_wait", PART_NONE, __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.request_wait(request));
+}
+
+int oriel_request_test(oriel_request *request, int *flag)
+{
+	struct call call = call_enter("oriel_request_test", PART_NONE, __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.request_test(request, flag));
+}
+
+/* ---- epochs ---- */
+
+int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
+{
+	struct call call = call_enter("oriel_win_post", window_of(win), __builtin_return_address(0));
+
+	call_begins(&call, EVENT_POST);
+	return call_leave(&call, 0, next.win_post(win, group, assertions));
+}
+
+int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
+{
+	struct call call = call_enter("oriel_win_start", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.win_start(win, group, assertions));
+}
+
+int oriel_win_complete(oriel_win *win)
+{
+	struct call call = call_enter("oriel_win_complete", window_of(win), __builtin_return_address(0));
+
+	call_begins(&call, EVENT_COMPLETE);
+	return call_leave(&call, 0, next.win_complete(win));
+}
+
+int oriel_win_wait(oriel_win *win)
+{
+	struct call call = call_enter("oriel_win_wait", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.win_wait(win));
+}
+
+int oriel_win_test(oriel_win *win, int *flag)
+{
+	struct call call = call_enter("oriel_win_test", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.win_test(win, flag));
+}
+
+int oriel_win_fence(oriel_win *win, int assertions)
+{
+	struct call call = call_enter("oriel_win_fence", window_of(win), __builtin_return_address(0));
+
+	call_begins(&call, EVENT_FENCE);
+	return call_leave(&call, 0, next.win_fence(win, assertions));
+}
+
+int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, int assertions)
+{
+	struct call call = call_enter("oriel_win_lock", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.win_lock(win, type, target_rank, assertions));
+}
+
+int oriel_win_unlock(oriel_win *win, int target_rank)
+{
+	struct call call = call_enter("oriel_win_unlock", window_of(win), __builtin_return_address(0));
+
+	call_begins(&call, EVENT_UNLOCK);
+	return call_leave(&call, 0, next.win_unlock(win, target_rank));
+}
+
+int oriel_win_lock_all(oriel_win *win, int assertions)
+{
+	struct call call = call_enter("oriel_win_lock_all", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.win_lock_all(win, assertions));
+}
+
+int oriel_win_unlock_all(oriel_win *win)
+{
+	struct call call = call_enter("oriel_win_unlock_all", window_of(win), __builtin_return_address(0));
+
+	call_begins(&call, EVENT_UNLOCK);
+	return call_leave(&call, 0, next.win_unlock_all(win));
+}
+
+int oriel_win_sync(oriel_win *win)
+{
+	struct call call = call_enter("oriel_win_sync", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.win_sync(win));
+}
+
+/* ---- signals ---- */
+
+int oriel_signal(oriel_win *win, int target_rank, uint32_t signal, uint64_t value, enum oriel_signal_op op)
+{
+	struct call call = call_enter("oriel_signal", window_of(win), __builtin_return_address(0));
+
+	signal_begins(&call, target_rank);
+	return call_leave(&call, sizeof(value), next.signal(win, target_rank, signal, value, op));
+}
+
+int oriel_signal_wait(oriel_win *win, uint32_t first, uint32_t count, uint32_t *signal, uint64_t *value)
+{
+	struct call call = call_enter("oriel_signal_wait", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.signal_wait(win, first, count, signal, value));
+}
+
+int oriel_signal_test(oriel_win *win, uint32_t first, uint32_t count, uint32_t *signal, uint64_t *value, int *flag)
+{
+	struct call call = call_enter("oriel_signal_test", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.signal_test(win, first, count, signal, value, flag));
+}
+
+int oriel_signal_until(oriel_win *win, uint32_t signal, uint64_t value)
+{
+	struct call call = call_enter("oriel_signal_until", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.signal_until(win, signal, value));
+}
+
+/* ---- memory ---- */
+
+int oriel_win_attach(oriel_win *win, void *base, size_t size_bytes)
+{
+	struct call call = call_enter("oriel_win_attach", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, size_bytes, next.win_attach(win, base, size_bytes));
+}
+
+int oriel_win_detach(oriel_win *win, const void *base)
+{
+	struct call call = call_enter("oriel_win_detach", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.win_detach(win, base));
+}
+
+int oriel_win_set_hints(oriel_win *win, const struct oriel_hint hints[])
+{
+	struct call call = call_enter("oriel_win_set_hints", window_of(win), __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.win_set_hints(win, hints));
+}
+
+int oriel_mem_register(oriel_job *job, void *base, size_t size_bytes, oriel_mem **mem)
+{
+	struct call call = call_enter("oriel_mem_register", PART_NONE, __builtin_return_address(0));
+
+	return call_leave(&call, size_bytes, next.mem_register(job, base, size_bytes, mem));
+}
+
+int oriel_mem_deregister(oriel_mem **mem)
+{
+	struct call call = call_enter("oriel_mem_deregister", PART_NONE, __builtin_return_address(0));
+
+	return call_leave(&call, 0, next.mem_deregister(mem));
+}
+
+/* ---- windows ---- */
+
+/* Returns the group's ranks in its job, or NULL. The caller frees them. */
+static int *ranks_of(const oriel_group *group, int count)
+{
+	int *own = malloc((size_t)count * sizeof(int)), *ranks = malloc((size_t)count * sizeof(int));
+	oriel_group *world = NULL;
+	int rc = own && ranks ? 0 : -1;
+
+	for (int i = 0; rc == 0 && i < count; i++)
+		own[i] = i;
+	if (rc == 0)
+		rc = oriel_group_world(job, &world);
+	if (rc == 0)
+		rc = oriel_group_translate(group, count, own, world, ranks);
+	if (world)
+		oriel_group_free(&world);
+	free(own);
+	if (rc == 0)
+		return ranks;
+	free(ranks);
+	return NULL;
+}
+
+/* The creation of a window. */
+struct creation {
+	struct call call;
+	int *ranks; /* NULL: not known */
+	int count;
+};
+
+static struct creation enter(const char *name, const oriel_group *group, const void *caller)
+{
+	uint64_t begun_ns = now_ns();
+	struct creation creation = { call_enter(name, PART_NONE, caller), NULL, oriel_group_size(group) };
+
+	if (part_of_process() && creation.count > 0)
+		creation.ranks = ranks_of(group, creation.count);
+	creation_begins(creation.ranks, creation.count, begun_ns);
+	return creation;
+}
+
+/* Records the creation as a call of the window that it has made. */
+static int leave(struct creation *creation, const char *kind, oriel_win *const *win, int rc)
+{
+	if (rc == 0 && creation->ranks) {
+		window_add((uint64_t)(uintptr_t)*win, kind, creation->ranks, creation->count);
+		creation->call.window = window_of(*win);
+	}
+	call_leave(&creation->call, 0, rc);
+	free(creation->ranks);
+	return rc;
+}
+
+int oriel_win_create(void *base, size_t size_bytes, size_t disp_unit_bytes, const struct oriel_hint hints[],
+                     oriel_group *group, oriel_win **win)
+{
+	struct creation creation = enter("oriel_win_create", group, __builtin_return_address(0));
+
+	return leave(&creation, "created", win, next.win_create(base, size_bytes, disp_unit_bytes, hints, group, win));
+}
+
+int oriel_win_allocate(size_t size_bytes, size_t disp_unit_bytes, const struct oriel_hint hints[], oriel_group *group,
+                       void **base, oriel_win **win)
+{
+	struct creation creation = enter("oriel_win_allocate", group, __builtin_return_address(0));
+
+	return leave(&creation, "allocated", win, next.win_allocate(size_bytes, disp_unit_bytes, hints, group, base, win));
+}
+
+int oriel_win_allocate_shared(size_t size_bytes, size_t disp_unit_bytes, const struct oriel_hint hints[],
+                              oriel_group *group, void **base, oriel_win **win)
+{
+	struct creation creation = enter("oriel_win_allocate_shared", group, __builtin_return_address(0));
+
+	return leave(&creation, "shared", win,
+	             next.win_allocate_shared(size_bytes, disp_unit_bytes, hints, group, base, win));
+}
+
+int oriel_win_create_dynamic(const struct oriel_hint hints[], oriel_group *group, oriel_win **win)
+{
+	struct creation creation = enter("oriel_win_create_dynamic", group, __builtin_return_address(0));
+
+	return leave(&creation, "dynamic", win, next.win_create_dynamic(hints, group, win));
+}
+
+int oriel_win_free(oriel_win **win)
+{
+	oriel_win *freed = win ? *win : NULL;
+	struct call call = call_enter("oriel_win_free", window_of(freed), __builtin_return_address(0));
+	int rc;
+
+	removal_begins(&call);
+	rc = next.win_free(win);
+	if (rc == 0)
+		window_remove((uint64_t)(uintptr_t)freed);
+	return call_leave(&call, 0, rc);
+}
+
+int oriel_win_set_name(oriel_win *win, const char *name)
+{
+	int rc = next.win_set_name(win, name);
+
+	if (rc == 0)
+		window_name((uint64_t)(uintptr_t)win, name);
+	return rc;
+}
+
+/* ---- the job ---- */
+
+int oriel_init(const struct oriel_options *options, oriel_job **opened)
+{
+	struct call call;
+	int rc;
+
+	part_open(false);
+	call = call_enter("oriel_init", PART_NONE, __builtin_return_address(0));
+	rc = call_leave(&call, 0, next.init(options, opened));
+	if (rc == 0)
+		job = *opened;
+	return rc;
+}
+
+int oriel_barrier(oriel_job *of)
+{
+	struct call call = call_enter("oriel_barrier", PART_NONE, __builtin_return_address(0));
+
+	call_begins(&call, EVENT_COLLECTIVE);
+	return call_leave(&call, 0, next.barrier(of));
+}
+
+int oriel_finalize(oriel_job **closed)
+{
+	struct call call = call_enter("oriel_finalize", PART_NONE, __builtin_return_address(0));
+	int rc;
+
+	call_begins(&call, EVENT_COLLECTIVE);
+	rc = call_leave(&call, 0, next.finalize(closed));
+	if (rc == 0)
+		report_at_end();
+	return rc;
+}

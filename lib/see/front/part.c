@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See part.h and call.h. */
+#include "see/front/call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "see/front/clock.h"
+
+#define FOLDER_BYTES 256
+
+static struct part *part;
+static char folder[FOLDER_BYTES];
+static char part_path[FOLDER_BYTES + 64];
+
+/* Opens the folder of this user, which no other can write to. Returns false with errno. */
+static bool make_folder(void)
+{
+	struct stat st;
+
+	if (mkdir(folder, 0700) && errno != EEXIST)
+		return false;
+	if (lstat(folder, &st))
+		return false;
+	errno = EPERM;
+	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 077) == 0;
+}
+
+/* Takes the room at once: a full disk is an error here, not a signal at a store. */
+static struct part *map_file(int fd)
+{
+	void *memory;
+
+	errno = posix_fallocate(fd, 0, sizeof(struct part));
+	if (errno)
+		return NULL;
+	memory = mmap(NULL, sizeof(struct part), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static struct part *make_file(void)
+{
+	int fd = mkstemp(part_path), error;
+	struct part *made;
+
+	if (fd < 0)
+		return NULL;
+	made = map_file(fd);
+	error = errno;
+	close(fd);
+	if (!made)
+		unlink(part_path);
+	errno = error;
+	return made;
+}
+
+/* Before the library's job is known: what its launcher calls it, or the process that started it. */
+static void guess_job(struct part_header *header)
+{
+	const char *name = getenv("PMIX_NAMESPACE");
+
+	if (name && *name)
+		snprintf(header->job, sizeof(header->job), "%.60s", name);
+	else
+		snprintf(header->job, sizeof(header->job), "started by %d", (int)getppid());
+}
+
+static void begin(struct part_header *header, bool is_mpi)
+{
+	header->version = PART_VERSION;
+	header->rank = header->size = -1;
+	header->pid = (int32_t)getpid();
+	header->is_mpi = is_mpi;
+	header->begun_ns = now_ns();
+	header->begun_ticks = clock_ticks();
+	guess_job(header);
+	if (gethostname(header->host, sizeof(header->host) - 1))
+		header->host[0] = '\0';
+	__atomic_store_n(&header->mark, PART_MARK, __ATOMIC_RELEASE);
+}
+
+static void complain(const char *what)
+{
+	fprintf(stderr, "oriel: there is no profile of process %d: %s: %s\n", (int)getpid(), what, strerror(errno));
+}
+
+/* A child of fork records nothing. */
+static void leave_in_child(void)
+{
+	part = NULL;
+}
+
+void part_open(bool is_mpi)
+{
+	const char *above = getenv("TMPDIR");
+
+	if (part || getauxval(AT_SECURE))
+		return;
+	snprintf(folder, sizeof(folder), "%.200s/oriel-%d", above && *above ? above : "/tmp", (int)geteuid());
+	if (!make_folder()) {
+		complain(folder);
+		return;
+	}
+	snprintf(part_path, sizeof(part_path), "%s/" PART_PREFIX "XXXXXX", folder);
+	part = make_file();
+	if (!part) {
+		complain(part_path);
+		return;
+	}
+	pthread_atfork(NULL, NULL, leave_in_child);
+	begin(&part->header, is_mpi);
+}
+
+struct part *part_of_process(void)
+{
+	return part;
+}
+
+const char *part_folder(void)
+{
+	return folder;
+}
+
+void part_end(void)
+{
+	if (!part)
+		return;
+	part->header.ended_ns = now_ns();
+	part->header.ended_ticks = clock_ticks();
+	__atomic_store_n(&part->header.state, PART_ENDED, __ATOMIC_RELEASE);
+}

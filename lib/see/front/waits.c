@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * waits.c - what calls wait for, as the library reports it (see/tool.h); see call.h
+ *
+ * A report holds until the next one, or until the end of the wait. The time before the first report
+ * counts for it from the wait's first reading of the clock on.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "see/front/call.h"
+#include "see/tool.h"
+
+#define SEGMENTS 16      /* of a call's waits; further ones count for the last */
+#define MOST_MEMBERS 256 /* whose notes are read after a wait */
+
+/* A time in which a call waited for one cause. */
+struct waited {
+	enum wait_cause cause;
+	int32_t processes[BOARD_HOLDERS]; /* that hold the lock; 0: none further */
+	uint64_t begun_ns;
+	uint64_t ended_ns;
+	struct rank_list ranks;
+};
+
+struct waiting {
+	uint32_t count;
+	struct waited list[SEGMENTS];
+};
+
+/* Allocated when the thread first waits: other libraries need the thread-local storage. */
+static _Thread_local struct waiting *waiting __attribute__((tls_model("initial-exec")));
+static pthread_key_t freed_at_end;
+static pthread_once_t key_made = PTHREAD_ONCE_INIT;
+static _Thread_local struct call_members members __attribute__((tls_model("initial-exec"))) = { .event = EVENT_COUNT };
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+
+/* A member that has not acknowledged a detach is late for it as for a collective call. */
+static const enum wait_cause causes[CAUSE_COUNT] = {
+	[CAUSE_UNKNOWN] = WAIT_UNKNOWN,
+	[CAUSE_SETUP] = WAIT_SETUP,
+	[CAUSE_POST] = WAIT_LATE_POST,
+	[CAUSE_COMPLETE] = WAIT_LATE_COMPLETE,
+	[CAUSE_FENCE] = WAIT_LATE_FENCE,
+	[CAUSE_COLLECTIVE] = WAIT_LATE_COLLECTIVE,
+	[CAUSE_LOCK] = WAIT_LOCK,
+	[CAUSE_DATA] = WAIT_DATA,
+	[CAUSE_ROOM] = WAIT_ROOM,
+	[CAUSE_SIGNAL] = WAIT_SIGNAL,
+	[CAUSE_DETACH] = WAIT_LATE_COLLECTIVE,
+	[CAUSE_LIBRARY] = WAIT_THREADS,
+};
+
+static bool is_same(const struct waited *a, const struct waited *b)
+{
+	return a->cause == b->cause && memcmp(a->processes, b->processes, sizeof(a->processes)) == 0;
+}
+
+/* Returns the last segment, if it can go on with this cause, or a new one. */
+static struct waited *segment(const struct waited *new)
+{
+	struct waited *last = waiting->count ? &waiting->list[waiting->count - 1] : NULL;
+
+	if (last && (waiting->count == SEGMENTS || (is_same(last, new) && last->ended_ns == new->begun_ns)))
+		return last;
+	waiting->list[waiting->count] = *new;
+	return &waiting->list[waiting->count++];
+}
+
+static void free_list(void *list)
+{
+	free(list);
+	waiting = NULL;
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&freed_at_end, free_list);
+}
+
+/* Returns false if there is no memory: the wait is not recorded. */
+static bool has_list(void)
+{
+	if (waiting)
+		return true;
+	pthread_once(&key_made, make_key);
+	waiting = calloc(1, sizeof(*waiting));
+	pthread_setspecific(freed_at_end, waiting);
+	return waiting;
+}
+
+/* A report holds until the next one. The first also counts for the time before it in its wait. */
+static void take_blocked(const struct tool_blocked *blocked)
+{
+	struct waited new = { .cause = causes[blocked->cause], .begun_ns = blocked->now_ns };
+	struct waited *last;
+
+	if (!has_list())
+		return;
+	last = waiting->count ? &waiting->list[waiting->count - 1] : NULL;
+	if (last && last->ended_ns > blocked->since_ns)
+		last->ended_ns = blocked->now_ns;
+	else
+		new.begun_ns = blocked->since_ns;
+	memcpy(new.processes, blocked->holders, blocked->holder_count * sizeof(new.processes[0]));
+	last = segment(&new);
+	last->ended_ns = blocked->now_ns;
+	for (uint32_t i = 0; i < blocked->awaited->count; i++)
+		rank_list_add(&last->ranks, blocked->awaited->ranks[i]);
+}
+
+static void take_unblocked(uint64_t now_ns)
+{
+	if (waiting && waiting->count)
+		waiting->list[waiting->count - 1].ended_ns = now_ns;
+}
+
+static void take_job(const char *job, int rank, int size)
+{
+	struct part *part = part_of_process();
+
+	if (!part)
+		return;
+	snprintf(part->header.job, sizeof(part->header.job), "%s", job);
+	part->header.rank = rank;
+	part->header.size = size;
+}
+
+void waits_attach(void)
+{
+	static const struct tool tool = { TOOL_VERSION, take_job, take_blocked, take_unblocked };
+
+	if (oriel_tool_attach(&tool))
+		fputs("oriel: the profile has no causes of waits: liboriel.so is of another version\n", stderr);
+}
+
+void waits_begin(const struct call_members *of_call)
+{
+	members = *of_call;
+}
+
+/* A share of a call's waits. */
+struct share {
+	enum wait_cause cause;
+	int32_t rank;
+	int32_t process;
+	uint64_t ns;
+};
+
+static struct part_wait *find(struct part *part, uint32_t site, const struct share *share)
+{
+	uint32_t count = part->header.wait_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct part_wait *wait = &part->waits[i];
+
+		if (wait->site == site && wait->cause == share->cause && wait->rank == share->rank &&
+		    wait->process == share->process)
+			return wait;
+	}
+	if (count == PART_WAITS)
+		return NULL;
+	part->waits[count] =
+		(struct part_wait){ .site = site, .cause = share->cause, .rank = share->rank, .process = share->process };
+	part->header.wait_count = count + 1;
+	return &part->waits[count];
+}
+
+/* Returns the entry that the share has been added to, or NULL. */
+static struct part_wait *add(struct part *part, uint32_t site, struct share share)
+{
+	struct part_wait *wait = find(part, site, &share);
+
+	if (!wait) {
+		part->header.lost++;
+		return NULL;
+	}
+	wait->count++;
+	wait->ns += share.ns;
+	if (share.ns > wait->max_ns)
+		wait->max_ns = share.ns;
+	return wait;
+}
+
+/* Adds a time in which a rank was late. */
+static void add_lateness(struct part *part, uint32_t site, enum wait_cause cause, int rank, uint64_t begun_ns,
+                         uint64_t ended_ns)
+{
+	struct part_wait *wait = add(part, site, (struct share){ cause, rank, 0, ended_ns - begun_ns });
+
+	if (wait)
+		roots_add(wait, rank, begun_ns, ended_ns);
+	notes_add_lateness(rank, begun_ns, ended_ns);
+}
+
+/* ---- which rank was late ---- */
+
+struct latest {
+	int rank; /* -1: not known */
+	uint64_t begun_ns;
+};
+
+static const struct latest not_known = { -1, 0 };
+
+/*
+ * Looks whether the rank began the call later than those before it. Returns false if its notes
+ * cannot be read, since it runs on another machine or is not recorded: it may be the latest.
+ */
+static bool look_at(struct latest *latest, const struct call_members *of, int rank, uint64_t key, uint64_t ended_ns)
+{
+	uint64_t begun_ns = notes_find(rank, of->event, key, of->number, ended_ns);
+
+	if (begun_ns > latest->begun_ns)
+		*latest = (struct latest){ rank, begun_ns };
+	return notes_know(rank);
+}
+
+static uint64_t key_of(const struct part *part, uint32_t window)
+{
+	return window == PART_NONE ? 0 : part->windows[window].key;
+}
+
+/* In a fence or collective call all members count: the partner of a round is not the late rank. */
+static struct latest find_latest_member(const struct part *part, uint64_t ended_ns)
+{
+	uint64_t key = key_of(part, members.window);
+	struct latest latest = not_known;
+
+	if (members.event == EVENT_COLLECTIVE)
+		notes_search();
+	for (int i = 0; members.count <= MOST_MEMBERS && i < members.count; i++) {
+		int rank = members.ranks ? members.ranks[i] : i;
+
+		if (rank != part->header.rank && !look_at(&latest, &members, rank, key, ended_ns))
+			return not_known;
+	}
+	return latest;
+}
+
+/*
+ * No rank posts, or completes, again before this rank has taken part, and no holder unlocks again
+ * before it has the lock: the latest call is meant.
+ */
+static struct latest find_latest_awaited(const struct part *part, uint32_t window, const struct waited *waited,
+                                         enum part_event event)
+{
+	const struct call_members latest_call = { .event = event };
+	struct latest latest = not_known;
+
+	for (uint32_t i = 0; i < waited->ranks.count; i++) {
+		if (!look_at(&latest, &latest_call, waited->ranks.ranks[i], key_of(part, window), waited->ended_ns))
+			return not_known;
+	}
+	return waited->ranks.more ? not_known : latest;
+}
+
+/* The signal that ends the wait is the last that any member has begun to send to this one. */
+static struct latest find_sender(const struct part *part, uint32_t window, uint64_t ended_ns)
+{
+	const struct call_members signal = { .event = EVENT_SIGNAL, .number = (uint64_t)part->header.rank + 1 };
+	struct latest latest = not_known;
+	int count;
+	const int *ranks = window_ranks(window, &count);
+
+	for (int i = 0; count <= MOST_MEMBERS && i < count; i++) {
+		if (ranks[i] != part->header.rank && !look_at(&latest, &signal, ranks[i], key_of(part, window), ended_ns))
+			return not_known;
+	}
+	return latest;
+}
+
+/* Returns the holder that unlocks last; begun_ns 0: one that has not. */
+static struct latest find_holder(const struct part *part, uint32_t window, const struct waited *waited)
+{
+	struct latest latest = not_known;
+
+	for (int i = 0; i < BOARD_HOLDERS && waited->processes[i]; i++) {
+		int rank = notes_rank(waited->processes[i]);
+		uint64_t begun_ns = notes_find(rank, EVENT_UNLOCK, key_of(part, window), 0, waited->ended_ns);
+
+		if (rank >= 0 && begun_ns <= waited->begun_ns)
+			return (struct latest){ rank, 0 };
+		if (rank >= 0 && begun_ns > latest.begun_ns)
+			latest = (struct latest){ rank, begun_ns };
+	}
+	return latest;
+}
+
+/* Returns the rank that the wait was for, and when it began the call that ends the wait. */
+static struct latest find_latest(const struct part *part, uint32_t window, const struct waited *waited)
+{
+	if (waited->cause == WAIT_LATE_POST)
+		return find_latest_awaited(part, window, waited, EVENT_POST);
+	if (waited->cause == WAIT_LATE_COMPLETE)
+		return find_latest_awaited(part, window, waited, EVENT_COMPLETE);
+	if (waited->cause == WAIT_LOCK)
+		return find_holder(part, window, waited);
+	if (waited->cause == WAIT_SIGNAL)
+		return find_sender(part, window, waited->ended_ns);
+	if (waited->cause == WAIT_LATE_FENCE && members.number && members.event == EVENT_FENCE)
+		return find_latest_member(part, waited->ended_ns);
+	return not_known;
+}
+
+/*
+ * The time until the rank began its call is its lateness. Returns when that ended. A holder that
+ * has not unlocked is late until the end.
+ */
+static uint64_t divide(struct part *part, uint32_t site, const struct waited *waited, struct latest latest)
+{
+	bool holds = waited->cause == WAIT_LOCK && latest.begun_ns == 0;
+	uint64_t until_ns = holds ? waited->ended_ns : latest.begun_ns;
+
+	if (until_ns <= waited->begun_ns)
+		return waited->begun_ns;
+	add_lateness(part, site, waited->cause, latest.rank, waited->begun_ns, until_ns);
+	return until_ns;
+}
+
+/* Returns whether the rank awaited is the one that is late. */
+static bool names_the_late_rank(enum wait_cause cause)
+{
+	return cause != WAIT_LATE_FENCE && cause != WAIT_LATE_COLLECTIVE && cause != WAIT_LOCK && cause != WAIT_SIGNAL;
+}
+
+/* Returns the cause of time in which no rank was late. */
+static enum wait_cause cause_of_rest(const struct waited *waited)
+{
+	switch (waited->cause) {
+	case WAIT_LATE_POST:
+	case WAIT_LATE_COMPLETE:
+	case WAIT_LATE_FENCE:
+	case WAIT_LATE_COLLECTIVE:
+	case WAIT_LOCK:
+	case WAIT_SIGNAL:
+	case WAIT_UNKNOWN: /* what was awaited had come when the look was made */
+		return WAIT_HANDOVER;
+	default:
+		return waited->cause;
+	}
+}
+
+/* Returns whether no rank can be late: no rank is awaited, or a lock of this machine is free. */
+static bool is_rest(const struct waited *waited)
+{
+	const struct rank_list *ranks = &waited->ranks;
+
+	if (members.event == EVENT_COLLECTIVE && (waited->cause == WAIT_LATE_COLLECTIVE || waited->cause == WAIT_UNKNOWN))
+		return members.latest_rank >= 0; /* take_collective has counted the lateness */
+	return ranks->count == 0 || (waited->cause == WAIT_LOCK && !waited->processes[0] && notes_know(ranks->ranks[0]));
+}
+
+/*
+ * Adds the shares of a segment. Returns the time from which on the next one counts: what a holder
+ * left of a wait for a lock was the next holder's.
+ */
+static uint64_t add_waited(struct part *part, uint32_t site, const struct waited *waited, bool lock_follows)
+{
+	struct latest latest = find_latest(part, part->sites[site].window, waited);
+	bool known = waited->ranks.count == 1 && names_the_late_rank(waited->cause);
+	struct share rest = { cause_of_rest(waited), latest.rank, 0, 0 };
+	uint64_t from_ns = waited->begun_ns;
+
+	if (latest.rank >= 0)
+		from_ns = divide(part, site, waited, latest);
+	else if (!is_rest(waited))
+		rest = (struct share){ waited->cause, known ? waited->ranks.ranks[0] : -1, waited->processes[0], 0 };
+	if (from_ns >= waited->ended_ns)
+		return waited->ended_ns;
+	if (lock_follows && waited->cause == WAIT_LOCK && latest.rank >= 0)
+		return from_ns;
+	rest.ns = waited->ended_ns - from_ns;
+	add(part, site, rest);
+	return waited->ended_ns;
+}
+
+/*
+ * In a collective call all time until the last member has begun it is that member's lateness, also
+ * where the job is still being made. Returns when that ended.
+ */
+static uint64_t take_collective(struct part *part, uint32_t site)
+{
+	struct latest latest = not_known;
+
+	if (members.event == EVENT_COLLECTIVE && members.number)
+		latest = find_latest_member(part, now_ns());
+	members.latest_rank = latest.rank;
+	if (latest.rank < 0 || latest.begun_ns <= members.begun_ns)
+		return 0;
+	add_lateness(part, site, WAIT_LATE_COLLECTIVE, latest.rank, members.begun_ns, latest.begun_ns);
+	return latest.begun_ns;
+}
+
+/* Adds the shares of all segments, from a time on. */
+static void take_segments(struct part *part, uint32_t site, uint64_t from_ns)
+{
+	for (uint32_t i = 0; waiting && i < waiting->count; i++) {
+		struct waited *waited = &waiting->list[i], *next = i + 1 < waiting->count ? waited + 1 : NULL;
+		bool follows = next && next->cause == WAIT_LOCK && next->begun_ns == waited->ended_ns;
+
+		if (waited->begun_ns < from_ns)
+			waited->begun_ns = from_ns;
+		if (waited->begun_ns < waited->ended_ns)
+			from_ns = add_waited(part, site, waited, follows);
+		if (follows)
+			next->begun_ns = from_ns;
+	}
+}
+
+void waits_take(struct part *part, uint32_t site)
+{
+	if ((!waiting || waiting->count == 0) && members.event != EVENT_COLLECTIVE)
+		return;
+	pthread_mutex_lock(&adding);
+	take_segments(part, site, take_collective(part, site));
+	pthread_mutex_unlock(&adding);
+	if (waiting)
+		waiting->count = 0;
+	members = (struct call_members){ .event = EVENT_COUNT };
+}

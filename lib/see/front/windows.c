@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See call.h. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "see/front/call.h"
+
+/* A window that can be called with. */
+struct open_window {
+	_Atomic uint64_t handle; /* 0: free */
+	uint32_t index;          /* in the part */
+};
+
+static struct open_window open_windows[PART_WINDOWS];
+/* Of each window in the part. */
+static struct {
+	uint64_t members; /* hash of their ranks */
+	int *ranks;
+	int count;
+} made[PART_WINDOWS];
+static _Atomic uint64_t events[PART_WINDOWS + 1][EVENT_COUNT]; /* the last: of the job */
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local struct {
+	uint64_t handle;
+	uint32_t place;
+} last __attribute__((tls_model("initial-exec")));
+
+static uint32_t find_place(uint64_t handle)
+{
+	for (uint32_t i = 0; i < PART_WINDOWS; i++) {
+		if (atomic_load_explicit(&open_windows[i].handle, memory_order_acquire) == handle)
+			return i;
+	}
+	return PART_NONE;
+}
+
+uint32_t window_find(uint64_t handle)
+{
+	uint32_t place = last.place;
+
+	if (!handle)
+		return PART_NONE;
+	if (last.handle != handle || atomic_load_explicit(&open_windows[place].handle, memory_order_acquire) != handle) {
+		place = find_place(handle);
+		if (place == PART_NONE)
+			return PART_NONE;
+		last.handle = handle;
+		last.place = place;
+	}
+	return open_windows[place].index;
+}
+
+static uint64_t mix(uint64_t key, uint64_t more)
+{
+	key = (key ^ more) * 0x9e3779b97f4a7c15ULL;
+	return key ^ key >> 29;
+}
+
+static uint64_t hash_ranks(const int ranks[], int count)
+{
+	uint64_t key = 1;
+
+	for (int i = 0; i < count; i++)
+		key = mix(key, (uint64_t)(uint32_t)ranks[i] + 1);
+	return key;
+}
+
+static uint64_t times_made(const struct part *part, uint64_t members)
+{
+	uint64_t times = 0;
+
+	for (uint32_t i = 0; i < part->header.window_count; i++)
+		times += made[i].members == members;
+	return times;
+}
+
+static void keep_ranks(uint32_t index, const int ranks[], int count)
+{
+	made[index].members = hash_ranks(ranks, count);
+	made[index].ranks = malloc((size_t)count * sizeof(int));
+	if (!made[index].ranks)
+		return;
+	memcpy(made[index].ranks, ranks, (size_t)count * sizeof(int));
+	made[index].count = count;
+}
+
+static void add_entry(struct part *part, uint64_t handle, const char *kind, const int ranks[], int count)
+{
+	uint32_t place = find_place(0), index = part->header.window_count;
+	struct part_window *window = &part->windows[index];
+
+	keep_ranks(index, ranks, count);
+	window->key = mix(made[index].members, times_made(part, made[index].members) + 1);
+	snprintf(window->kind, sizeof(window->kind), "%s", kind);
+	__atomic_store_n(&part->header.window_count, index + 1, __ATOMIC_RELEASE);
+	/* pairs with find_place */
+	open_windows[place].index = index;
+	atomic_store_explicit(&open_windows[place].handle, handle, memory_order_release);
+}
+
+uint64_t window_next_key(const int ranks[], int count)
+{
+	uint64_t members = hash_ranks(ranks, count);
+	struct part *part = part_of_process();
+
+	return part ? mix(members, times_made(part, members) + 1) : 0;
+}
+
+void window_add(uint64_t handle, const char *kind, const int ranks[], int count)
+{
+	struct part *part = part_of_process();
+
+	if (!part)
+		return;
+	pthread_mutex_lock(&changing);
+	if (part->header.window_count < PART_WINDOWS)
+		add_entry(part, handle, kind, ranks, count);
+	else
+		part->header.lost++;
+	pthread_mutex_unlock(&changing);
+}
+
+void window_name(uint64_t handle, const char *name)
+{
+	uint32_t index = window_find(handle);
+	struct part *part = part_of_process();
+
+	if (part && index != PART_NONE)
+		snprintf(part->windows[index].name, PART_NAME_BYTES, "%s", name);
+}
+
+void window_remove(uint64_t handle)
+{
+	uint32_t place;
+
+	pthread_mutex_lock(&changing);
+	place = find_place(handle);
+	/* pairs with find_place */
+	if (handle && place != PART_NONE)
+		atomic_store_explicit(&open_windows[place].handle, 0, memory_order_release);
+	pthread_mutex_unlock(&changing);
+}
+
+const int *window_ranks(uint32_t window, int *count)
+{
+	*count = window == PART_NONE ? 0 : made[window].count;
+	return window == PART_NONE ? NULL : made[window].ranks;
+}
+
+static _Atomic uint64_t *counter(uint32_t window, enum part_event event)
+{
+	return &events[window == PART_NONE ? PART_WINDOWS : window][event];
+}
+
+uint64_t window_count(uint32_t window, enum part_event event)
+{
+	return atomic_fetch_add_explicit(counter(window, event), 1, memory_order_relaxed) + 1;
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See profile.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "see/report/profile.h"
+
+const char *const cause_names[WAIT_CAUSES] = {
+	[WAIT_LATE_POST] = "late_post",
+	[WAIT_LATE_COMPLETE] = "late_complete",
+	[WAIT_LATE_FENCE] = "late_fence",
+	[WAIT_LATE_COLLECTIVE] = "late_collective",
+	[WAIT_LOCK] = "lock",
+	[WAIT_DATA] = "data",
+	[WAIT_PROGRESS] = "progress",
+	[WAIT_ROOM] = "room",
+	[WAIT_SETUP] = "setup",
+	[WAIT_REGISTRATION] = "registration",
+	[WAIT_SIGNAL] = "signal",
+	[WAIT_THREADS] = "threads",
+	[WAIT_HANDOVER] = "handover",
+	[WAIT_SHORT] = "short",
+	[WAIT_UNKNOWN] = "unknown",
+};
+
+/* Grows a list by one entry of zeroes, and returns that. */
+static void *add(void *list, uint32_t *count, uint32_t *capacity, size_t size_bytes)
+{
+	void *entry;
+
+	if (!grow_array(list, capacity, *count + 1, size_bytes))
+		see_fail("out of memory");
+	entry = *(char **)list + *count * size_bytes;
+	++*count;
+	return memset(entry, 0, size_bytes);
+}
+
+/* ---- windows ---- */
+
+static int gather_window(struct profile *profile, const struct part_window *from)
+{
+	uint32_t i = 0;
+
+	while (i < profile->window_count && profile->windows[i].key != from->key)
+		i++;
+	if (i == profile->window_count) {
+		struct profile_window *window =
+			add(&profile->windows, &profile->window_count, &profile->window_capacity, sizeof(*window));
+
+		window->key = from->key;
+		snprintf(window->kind, sizeof(window->kind), "%s", from->kind);
+	}
+	if (from->name[0])
+		snprintf(profile->windows[i].name, NAME_BYTES, "%s", from->name);
+	return (int)i;
+}
+
+/* ---- sites ---- */
+
+static bool is_same_site(const struct profile_site *site, const struct profile_site *other)
+{
+	return site->offset == other->offset && site->window == other->window && strcmp(site->object, other->object) == 0 &&
+	       strcmp(site->call, other->call) == 0;
+}
+
+/* Lines of the same place are read once: each reading searches the file. */
+static void find_place(struct profile *profile, struct profile_site *site)
+{
+	for (uint32_t i = 0; i < profile->site_count; i++) {
+		const struct profile_site *known = &profile->sites[i];
+
+		if (known != site && known->offset == site->offset && strcmp(known->object, site->object) == 0) {
+			site->place = known->place;
+			return;
+		}
+	}
+	if (site->object[0])
+		source_find(site->object, site->offset - 1, &site->place); /* the call's last byte */
+}
+
+/* Returns the index of the rank's site. `from` counts for it. */
+static uint32_t merge_site(struct profile *profile, uint32_t first, const struct profile_site *from)
+{
+	uint32_t i = first;
+	struct profile_site *site;
+
+	while (i < profile->site_count && !is_same_site(&profile->sites[i], from))
+		i++;
+	if (i == profile->site_count) {
+		site = add(&profile->sites, &profile->site_count, &profile->site_capacity, sizeof(*site));
+		*site = *from;
+		find_place(profile, site);
+		return i;
+	}
+	site = &profile->sites[i];
+	site->count += from->count;
+	site->bytes += from->bytes;
+	site->ns += from->ns;
+	for (int k = 0; k < PART_SIZES; k++)
+		site->sizes[k] += from->sizes[k];
+	return i;
+}
+
+static uint32_t gather_site(struct profile *profile, const struct read_part *part, uint32_t first,
+                            const struct part_site *from, int window)
+{
+	const struct part_object *object = from->object == PART_NONE ? NULL : &part->part->objects[from->object];
+	struct profile_site site = { .rank = part->part->header.rank,
+		                         .window = window,
+		                         .object = object ? object->path : "",
+		                         .build_id = object ? object->build_id : NULL,
+		                         .build_id_bytes = object ? object->build_id_bytes : 0,
+		                         .offset = from->offset,
+		                         .count = from->count,
+		                         .bytes = from->bytes,
+		                         .ns = (uint64_t)((double)from->ticks * part->ns_per_tick) };
+
+	memcpy(site.call, from->call, sizeof(site.call));
+	memcpy(site.sizes, from->sizes, sizeof(site.sizes));
+	profile->calls += site.count;
+	profile->in_calls_ns += site.ns;
+	if (window >= 0)
+		profile->windows[window].in_calls_ns += site.ns;
+	return merge_site(profile, first, &site);
+}
+
+/* ---- waits ---- */
+
+/* Returns the rank of a process on the part's host, or -1. */
+static int rank_of(const struct read_parts *parts, const struct part *part, int32_t process)
+{
+	for (uint32_t i = 0; i < parts->count; i++) {
+		const struct part_header *header = &parts->list[i].part->header;
+
+		if (header->pid == process && strcmp(header->host, part->header.host) == 0)
+			return header->rank;
+	}
+	return -1;
+}
+
+static void merge_roots(struct profile_wait *wait, const struct part_wait *from)
+{
+	for (uint32_t i = 0; i < from->root_count; i++) {
+		int k = 0;
+
+		while (k < PART_ROOTS - 1 && wait->roots[k].ns && wait->roots[k].rank != from->roots[i].rank)
+			k++;
+		if (!wait->roots[k].ns)
+			wait->roots[k].rank = from->roots[i].rank;
+		wait->roots[k].ns += from->roots[i].ns;
+	}
+}
+
+static void gather_wait(struct profile *profile, const struct part_wait *from, uint32_t site, int culprit)
+{
+	struct profile_wait *wait = NULL;
+
+	for (uint32_t i = 0; i < profile->wait_count; i++) {
+		wait = &profile->waits[i];
+		if (wait->site == site && wait->cause == from->cause && wait->culprit == culprit)
+			break;
+		wait = NULL;
+	}
+	if (!wait) {
+		wait = add(&profile->waits, &profile->wait_count, &profile->wait_capacity, sizeof(*wait));
+		*wait = (struct profile_wait){ .site = site, .cause = from->cause, .culprit = culprit };
+	}
+	wait->count += from->count;
+	wait->ns += from->ns;
+	if (from->max_ns > wait->max_ns)
+		wait->max_ns = from->max_ns;
+	merge_roots(wait, from);
+	profile->waits_ns += from->ns;
+	profile->sites[site].waits_ns += from->ns;
+	if (profile->sites[site].window >= 0)
+		profile->windows[profile->sites[site].window].waits_ns += from->ns;
+}
+
+/* ---- parts ---- */
+
+static void gather_part(struct profile *profile, const struct read_parts *parts, const struct read_part *from)
+{
+	const struct part *part = from->part;
+	uint32_t first = profile->site_count, site_of[PART_SITES];
+	int window_of[PART_WINDOWS];
+
+	for (uint32_t i = 0; i < part->header.window_count; i++)
+		window_of[i] = gather_window(profile, &part->windows[i]);
+	for (uint32_t i = 0; i < part->header.site_count; i++) {
+		const struct part_site *site = &part->sites[i];
+
+		site_of[i] = gather_site(profile, from, first, site, site->window == PART_NONE ? -1 : window_of[site->window]);
+	}
+	for (uint32_t i = 0; i < part->header.wait_count; i++) {
+		const struct part_wait *wait = &part->waits[i];
+		int culprit = wait->process ? rank_of(parts, part, wait->process) : wait->rank;
+
+		gather_wait(profile, wait, site_of[wait->site], culprit);
+	}
+	profile->lost += part->header.lost;
+}
+
+static void set_times(struct profile *profile, const struct read_parts *parts)
+{
+	uint64_t begun = UINT64_MAX, ended = 0;
+
+	for (uint32_t i = 0; i < parts->count; i++) {
+		const struct part_header *header = &parts->list[i].part->header;
+
+		if (header->begun_ns < begun)
+			begun = header->begun_ns;
+		if (header->ended_ns > ended)
+			ended = header->ended_ns;
+		if (header->ended_ns > header->begun_ns)
+			profile->all_ns += header->ended_ns - header->begun_ns;
+	}
+	profile->seconds = ended > begun ? (double)(ended - begun) / (double)NS_PER_SECOND : 0;
+}
+
+static bool is_end(const char *call)
+{
+	return strcmp(call, "oriel_init") == 0 || strcmp(call, "oriel_finalize") == 0 || strcmp(call, "MPI_Init") == 0 ||
+	       strcmp(call, "MPI_Init_thread") == 0 || strcmp(call, "MPI_Finalize") == 0;
+}
+
+static void count_ends(struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile->site_count; i++) {
+		const struct profile_site *site = &profile->sites[i];
+
+		if (is_end(site->call) && site->ns > site->waits_ns)
+			profile->at_ends_ns += site->ns - site->waits_ns;
+	}
+}
+
+void gather(struct profile *profile, const struct read_parts *parts)
+{
+	profile->size = parts->size;
+	set_times(profile, parts);
+	for (uint32_t i = 0; i < parts->count; i++)
+		gather_part(profile, parts, &parts->list[i]);
+	count_ends(profile);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * profile.h - the parts of a job (front/part.h), put together
+ *
+ * DESIGN NOTES
+ *
+ * `oriel-see` reads the parts, which other processes have written: read.c copies and checks each.
+ * gather.c makes one list of windows, sites and waits, in the order of ranks. text.c and json.c
+ * print that.
+ */
+#ifndef ORIEL_SEE_PROFILE_H
+#define ORIEL_SEE_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "see/front/part.h"
+#include "see/source.h"
+
+#define NAME_BYTES 64
+
+/* A part that has been checked. All texts in it end, and are printable ASCII. */
+struct read_part {
+	struct part *part; /* a copy */
+	char *path;
+	double ns_per_tick;
+};
+
+struct read_parts {
+	struct read_part *list; /* in the order of ranks */
+	uint32_t count;
+	uint32_t capacity;
+	char job[PART_JOB_BYTES];
+	int size; /* of the job, as its parts have it */
+};
+
+struct profile_window {
+	uint64_t key;
+	char name[NAME_BYTES];
+	char kind[16];
+	uint64_t in_calls_ns;
+	uint64_t waits_ns;
+};
+
+/* The calls of one function by one rank, from one place, with one window. */
+struct profile_site {
+	int rank;
+	int window; /* -1: none */
+	char call[32];
+	const char *object; /* path */
+	const uint8_t *build_id;
+	uint32_t build_id_bytes;
+	uint64_t offset;
+	struct source_place place;
+	uint64_t count;
+	uint64_t bytes;
+	uint64_t ns;
+	uint64_t waits_ns;
+	uint64_t sizes[PART_SIZES];
+};
+
+struct profile_wait {
+	uint32_t site; /* which has its rank and window */
+	enum wait_cause cause;
+	int culprit; /* -1: not known */
+	uint64_t count;
+	uint64_t ns;
+	uint64_t max_ns;
+	struct part_root roots[PART_ROOTS]; /* ns 0: none further */
+};
+
+struct profile {
+	int size;
+	double seconds;       /* from the first begin to the last end */
+	uint64_t all_ns;      /* of all ranks */
+	uint64_t in_calls_ns; /* of all ranks, */
+	uint64_t at_ends_ns;  /* of that in init and finalize, without waits */
+	uint64_t waits_ns;
+	uint64_t calls;
+	uint64_t lost;
+	struct profile_window *windows;
+	struct profile_site *sites;
+	struct profile_wait *waits;
+	uint32_t window_count, window_capacity;
+	uint32_t site_count, site_capacity;
+	uint32_t wait_count, wait_capacity;
+};
+
+extern const char *const cause_names[WAIT_CAUSES]; /* as in the JSON */
+
+/* read.c */
+
+/*
+ * Reads the parts of a job from the user's folder, as soon as its processes have ended or finished
+ * recording, in LIMIT_NS at most. An empty name: those of the job whose part is newest.
+ */
+void read_job(struct read_parts *parts, const char *job);
+
+/* Reads a file. Ends the program if it is no part. */
+void read_file(struct read_parts *parts, const char *path);
+
+/* Removes the files. */
+void remove_parts(const struct read_parts *parts);
+
+/* gather.c */
+void gather(struct profile *profile, const struct read_parts *parts);
+
+/* text.c: at most 60 lines of 120 columns */
+void text_print(FILE *out, const struct profile *profile, const struct read_parts *parts);
+
+/* json.c: oriel-profile/1 (oriel_profile(7)) */
+void json_print(FILE *out, const struct profile *profile);
+
+/* main.c: prints a line, and ends the program */
+void see_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See profile.h. Lists are ordered by time. Equal input gives equal text. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "see/report/profile.h"
+
+#define WAIT_LINES 12
+#define SITE_LINES 20
+#define MISSING_MAX 8
+#define PLACE_BYTES 48
+
+/* Lines of the text: waits by cause and rank, calls by place, each over all ranks. */
+struct line {
+	const struct profile_site *site;
+	enum wait_cause cause;
+	int culprit;
+	uint64_t count;
+	uint64_t bytes;
+	uint64_t ns;
+	uint64_t waits_ns;
+	uint64_t max_ns;
+	struct part_root root; /* of the one wait with the most */
+};
+
+struct lines {
+	struct line *list;
+	uint32_t count, capacity;
+};
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / (double)NS_PER_SECOND;
+}
+
+static double percent(uint64_t part, uint64_t of)
+{
+	return of ? 100.0 * (double)part / (double)of : 0;
+}
+
+static struct line *add(struct lines *lines)
+{
+	if (!grow_array(&lines->list, &lines->capacity, lines->count + 1, sizeof(*lines->list)))
+		see_fail("out of memory");
+	lines->list[lines->count] = (struct line){ 0 };
+	return &lines->list[lines->count++];
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct line *left = a, *right = b;
+
+	if (left->ns != right->ns)
+		return left->ns < right->ns ? 1 : -1;
+	return (left > right) - (left < right);
+}
+
+/* ---- where the time went ---- */
+
+static void print_head(FILE *out, const struct profile *profile, const struct read_parts *parts)
+{
+	fprintf(out, "oriel: %d rank%s, %.2f s, %" PRIu64 " calls", profile->size, profile->size == 1 ? "" : "s",
+	        profile->seconds, profile->calls);
+	if (profile->lost)
+		fprintf(out, ", %" PRIu64 " of calls and waits lost: there are too many places", profile->lost);
+	fputc('\n', out);
+	for (int rank = 0, missing = 0; rank < parts->size && missing < MISSING_MAX; rank++) {
+		uint32_t i = 0;
+
+		while (i < parts->count && parts->list[i].part->header.rank != rank)
+			i++;
+		if (i == parts->count)
+			fprintf(out, "%srank %d", missing++ ? ", " : "not recorded on this machine: ", rank);
+		if (missing == MISSING_MAX || (missing && rank == parts->size - 1))
+			fputs(missing == MISSING_MAX ? " and others\n" : "\n", out);
+	}
+	for (uint32_t i = 0; i < parts->count; i++) {
+		if (parts->list[i].part->header.state == PART_RUNNING)
+			fprintf(out, "rank %d did not finalize: its calls until then are here\n", parts->list[i].part->header.rank);
+	}
+}
+
+static void print_share(FILE *out, const char *what, uint64_t ns, uint64_t of)
+{
+	fprintf(out, "%-20s %9.3f  %5.1f %%\n", what, seconds(ns), percent(ns, of));
+}
+
+static void print_shares(FILE *out, const struct profile *profile)
+{
+	uint64_t inside = profile->in_calls_ns, waits = profile->waits_ns < inside ? profile->waits_ns : inside;
+	uint64_t ends = profile->at_ends_ns < inside - waits ? profile->at_ends_ns : inside - waits;
+
+	fputs("all ranks                    s   of all\n", out);
+	print_share(out, "outside of Oriel", profile->all_ns > inside ? profile->all_ns - inside : 0, profile->all_ns);
+	print_share(out, "waiting", waits, profile->all_ns);
+	print_share(out, "init and finalize", ends, profile->all_ns);
+	print_share(out, "copying, library", inside - waits - ends, profile->all_ns);
+}
+
+/* ---- waits ---- */
+
+/* Keeps the rank that most of the line's lateness began at. */
+static void take_root(struct line *line, const struct profile_wait *wait)
+{
+	for (int i = 0; i < PART_ROOTS && wait->roots[i].ns; i++) {
+		if (wait->roots[i].rank == line->root.rank)
+			line->root.ns += wait->roots[i].ns;
+		else if (wait->roots[i].ns > line->root.ns)
+			line->root = wait->roots[i];
+	}
+}
+
+static void collect_waits(struct lines *lines, const struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile->wait_count; i++) {
+		const struct profile_wait *wait = &profile->waits[i];
+		struct line *line = NULL;
+
+		for (uint32_t k = 0; k < lines->count && !line; k++) {
+			if (lines->list[k].cause == wait->cause && lines->list[k].culprit == wait->culprit)
+				line = &lines->list[k];
+		}
+		if (!line)
+			line = add(lines);
+		line->cause = wait->cause;
+		line->culprit = wait->culprit;
+		line->count += wait->count;
+		line->ns += wait->ns;
+		if (wait->max_ns > line->max_ns)
+			line->max_ns = wait->max_ns;
+		take_root(line, wait);
+	}
+}
+
+static const char *cause_text(enum wait_cause cause, char text[32])
+{
+	snprintf(text, 32, "%s", cause_names[cause]);
+	for (char *c = text; *c; c++) {
+		if (*c == '_')
+			*c = ' ';
+	}
+	return text;
+}
+
+static void print_waits(FILE *out, const struct profile *profile)
+{
+	struct lines lines = { 0 };
+	char text[32];
+
+	collect_waits(&lines, profile);
+	if (lines.count)
+		qsort(lines.list, lines.count, sizeof(*lines.list), compare_times);
+	fputs("\nwaits by cause               s    count   longest ms   for\n", out);
+	for (uint32_t i = 0; i < lines.count && i < WAIT_LINES; i++) {
+		const struct line *line = &lines.list[i];
+
+		fprintf(out, "%-20s %9.3f %8" PRIu64 " %12.3f   ", cause_text(line->cause, text), seconds(line->ns),
+		        line->count, (double)line->max_ns / (double)NS_PER_MS);
+		if (line->culprit < 0)
+			fputs("-", out);
+		else
+			fprintf(out, "rank %d", line->culprit);
+		if (line->root.ns && line->root.rank != line->culprit)
+			fprintf(out, "; begins at rank %d, %.0f %%", line->root.rank, percent(line->root.ns, line->ns));
+		fputc('\n', out);
+	}
+	if (lines.count > WAIT_LINES)
+		fprintf(out, "... and %u more\n", lines.count - WAIT_LINES);
+	free(lines.list);
+}
+
+/* ---- places ---- */
+
+static bool is_same_place(const struct profile_site *a, const struct profile_site *b)
+{
+	return a->offset == b->offset && a->window == b->window && strcmp(a->object, b->object) == 0 &&
+	       strcmp(a->call, b->call) == 0;
+}
+
+static void collect_sites(struct lines *lines, const struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile->site_count; i++) {
+		const struct profile_site *site = &profile->sites[i];
+		struct line *line = NULL;
+
+		for (uint32_t k = 0; k < lines->count && !line; k++) {
+			if (is_same_place(lines->list[k].site, site))
+				line = &lines->list[k];
+		}
+		if (!line)
+			line = add(lines);
+		line->site = site;
+		line->count += site->count;
+		line->bytes += site->bytes;
+		line->ns += site->ns;
+		line->waits_ns += site->waits_ns;
+	}
+}
+
+/* Writes "exchange halo.c:88", or what is known of it. */
+static const char *place_text(const struct profile_site *site, char text[PLACE_BYTES])
+{
+	const char *slash = strrchr(site->object, '/'), *name = slash ? slash + 1 : site->object;
+
+	if (site->place.file[0])
+		snprintf(text, PLACE_BYTES, "%.20s %.20s:%d", site->place.function, site->place.file, site->place.line);
+	else if (site->place.function[0])
+		snprintf(text, PLACE_BYTES, "%.20s+0x%" PRIx64, site->place.function, site->place.offset);
+	else
+		snprintf(text, PLACE_BYTES, "%.20s+0x%" PRIx64, name, site->offset);
+	return text;
+}
+
+static void print_window(FILE *out, const struct profile *profile, int window)
+{
+	if (window < 0)
+		fputs("  -", out);
+	else if (profile->windows[window].name[0])
+		fprintf(out, "  \"%.16s\"", profile->windows[window].name);
+	else
+		fprintf(out, "  %d (%s)", window, profile->windows[window].kind);
+}
+
+static void print_sites(FILE *out, const struct profile *profile)
+{
+	struct lines lines = { 0 };
+	char place[PLACE_BYTES];
+
+	collect_sites(&lines, profile);
+	if (lines.count)
+		qsort(lines.list, lines.count, sizeof(*lines.list), compare_times);
+	fputs(
+		"\ncalls                  from                                 count         s   waiting  bytes each  window\n",
+		out);
+	for (uint32_t i = 0; i < lines.count && i < SITE_LINES; i++) {
+		const struct line *line = &lines.list[i];
+
+		fprintf(out, "%-22s %-32.32s %9" PRIu64 " %9.3f %9.3f %11" PRIu64, line->site->call,
+		        place_text(line->site, place), line->count, seconds(line->ns), seconds(line->waits_ns),
+		        line->bytes / line->count);
+		print_window(out, profile, line->site->window);
+		fputc('\n', out);
+	}
+	if (lines.count > SITE_LINES)
+		fprintf(out, "... and %u more\n", lines.count - SITE_LINES);
+	free(lines.list);
+}
+
+void text_print(FILE *out, const struct profile *profile, const struct read_parts *parts)
+{
+	print_head(out, profile, parts);
+	print_shares(out, profile);
+	print_waits(out, profile);
+	print_sites(out, profile);
+}
