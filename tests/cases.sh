@@ -34,7 +34,7 @@ settings= # in front of the command that runs a case alone, such as VARIABLE=VAL
 not_ok() { # NAME TO PRINT, CASE, WHY
 	failed=$((failed + 1))
 	echo "not ok $1: $3"
-	echo "# alone:${settings:+ env $settings} tests/$suite/run $2"
+	echo "# alone:${settings:+ env $settings} $0 $2"
 }
 
 # A case that is ended because of its time may have said what it waits for.
