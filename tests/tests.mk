@@ -22,7 +22,7 @@ unit: $(B)/bin/unit $(B)/bin/unit_fake
 multi: lib soft $(B)/bin/oriel-run $(multi_bin)
 launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
-see-tests: mpi $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%)
+see-tests: mpi $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%) $(B)/tests/see-waits $(perf_rivals:%=$(B)/tests/see-mpi-waits-%)
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 # The programs in containers are the demo's and those of environments.
 containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
@@ -50,6 +50,14 @@ $(B)/tests/see-%: $(B)/obj/tests/see/%.o $(B)/lib/liboriel.a
 
 $(B)/tests/see-mpi-hang-%: tests/see/mpi_hang.c
 	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $<
+
+# With the library as a library, since the profile stands in front of it.
+waits_src = $(addprefix tests/see/waits/,waits.c notes.c meet.c)
+$(B)/tests/see-waits: $(call objects,$(waits_src) tests/see/waits/form_oriel.c) $(B)/lib/liboriel.so
+	$(link) $^ -Wl,-rpath,$(abspath $(B)/lib)
+
+$(B)/tests/see-mpi-waits-%: $(waits_src) tests/see/waits/form_mpi.c $(wildcard tests/see/waits/*.h)
+	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $(filter %.c,$^) -lpthread
 
 $(B)/tests/environments-%: $(B)/obj/tests/environments/%.o $(B)/lib/liboriel.a
 	$(link_test) $^ $(LIBS)
