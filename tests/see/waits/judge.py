@@ -28,6 +28,11 @@ NO_CULPRIT = {"setup", "registration", "threads", "handover"}  # whoever is name
 LIFE = {"oriel_init", "oriel_finalize", "MPI_Init", "MPI_Init_thread", "MPI_Finalize"}  # not in the notes
 
 
+def key_of(waiter, culprit, cause, window, call):
+    """What a wait counts under. A collective call may have no window: it makes it."""
+    return waiter, culprit, cause, "-" if cause == "late_collective" else window, call
+
+
 def told_waits(profile):
     """(waiter, culprit, cause, name of the window, call) -> ns, of calls that are in the notes."""
     windows = {window["id"]: window["name"] for window in profile["windows"]}
@@ -37,14 +42,14 @@ def told_waits(profile):
         call = calls.get(wait["site"], "-")
         if call not in LIFE:
             culprit = ANYBODY if wait["cause"] in NO_CULPRIT else wait["culprit"]
-            told[wait["waiter"], culprit, wait["cause"], windows.get(wait["window"], "-"), call] += wait["ns"]
+            told[key_of(wait["waiter"], culprit, wait["cause"], windows.get(wait["window"], "-"), call)] += wait["ns"]
     return told
 
 
 def true_waits(truth):
     true = collections.Counter()
     for piece in truth.pieces:
-        true[piece.waiter, piece.culprit, piece.cause, piece.window, piece.call] += piece.ended - piece.begun
+        true[key_of(*piece[:5])] += piece.ended - piece.begun
     return true
 
 
