@@ -26,8 +26,11 @@ void form_close(void);
 
 /* A window of all ranks in memory of the library. */
 struct form_win *form_allocate(const char *name, size_t size_bytes);
-/* A window of all ranks in memory of the program, where accumulates of long double are active messages. */
-struct form_win *form_create(const char *name, void *base, size_t size_bytes);
+/*
+ * A window of all ranks in memory of the program, where accumulates of long double are active
+ * messages. Reversed: the job's last rank is the window's first. Callers name ranks of the job.
+ */
+struct form_win *form_create(const char *name, void *base, size_t size_bytes, bool reversed);
 void form_free(struct form_win *win);
 
 void form_put(struct form_win *win, const void *origin, size_t size_bytes, int target);

@@ -8,15 +8,24 @@
 struct form_win {
 	MPI_Win win;
 	char name[64];
+	bool reversed;
 	struct notes_ranks targets, origins; /* of the epochs that are open */
 };
 
 static MPI_Group world;
+static MPI_Comm reversed_world;
+static int last_rank;
 static const struct notes_ranks everybody = { .count = NOTES_ALL };
 
 static struct notes_ranks only(int rank)
 {
 	return (struct notes_ranks){ .count = 1, .rank = { rank } };
+}
+
+/* Returns a rank's place in the window's group. */
+static int place(const struct form_win *win, int rank)
+{
+	return win->reversed ? last_rank - rank : rank;
 }
 
 static MPI_Group group_of(const struct notes_ranks *ranks)
@@ -36,12 +45,15 @@ struct form_world form_open(int *argc, char ***argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &is.rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &is.ranks);
 	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	MPI_Comm_split(MPI_COMM_WORLD, 0, -is.rank, &reversed_world);
+	last_rank = is.ranks - 1;
 	return is;
 }
 
 void form_close(void)
 {
 	MPI_Group_free(&world);
+	MPI_Comm_free(&reversed_world);
 	MPI_Finalize();
 }
 
@@ -67,13 +79,14 @@ struct form_win *form_allocate(const char *name, size_t size_bytes)
 	return win;
 }
 
-struct form_win *form_create(const char *name, void *base, size_t size_bytes)
+struct form_win *form_create(const char *name, void *base, size_t size_bytes, bool reversed)
 {
 	struct form_win *win = named(name);
 	uint64_t begun_ns = notes_now_ns();
 
-	MPI_Win_create(base, (MPI_Aint)size_bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win->win);
+	MPI_Win_create(base, (MPI_Aint)size_bytes, 1, MPI_INFO_NULL, reversed ? reversed_world : MPI_COMM_WORLD, &win->win);
 	notes_call("collective", "MPI_Win_create", name, begun_ns, &everybody);
+	win->reversed = reversed;
 	MPI_Win_set_name(win->win, win->name);
 	return win;
 }
@@ -92,7 +105,7 @@ void form_put(struct form_win *win, const void *origin, size_t size_bytes, int t
 	struct notes_ranks ranks = only(target);
 	uint64_t begun_ns = notes_now_ns();
 
-	MPI_Put(origin, (int)size_bytes, MPI_BYTE, target, 0, (int)size_bytes, MPI_BYTE, win->win);
+	MPI_Put(origin, (int)size_bytes, MPI_BYTE, place(win, target), 0, (int)size_bytes, MPI_BYTE, win->win);
 	notes_call("transfer", "MPI_Put", win->name, begun_ns, &ranks);
 }
 
@@ -102,7 +115,7 @@ void form_accumulate(struct form_win *win, int target)
 	struct notes_ranks ranks = only(target);
 	uint64_t begun_ns = notes_now_ns();
 
-	MPI_Accumulate(&one, 1, MPI_LONG_DOUBLE, target, 0, 1, MPI_LONG_DOUBLE, MPI_SUM, win->win);
+	MPI_Accumulate(&one, 1, MPI_LONG_DOUBLE, place(win, target), 0, 1, MPI_LONG_DOUBLE, MPI_SUM, win->win);
 	notes_call("transfer", "MPI_Accumulate", win->name, begun_ns, &ranks);
 }
 
@@ -111,7 +124,7 @@ void form_flush(struct form_win *win, int target)
 	struct notes_ranks ranks = only(target);
 	uint64_t begun_ns = notes_now_ns();
 
-	MPI_Win_flush(target, win->win);
+	MPI_Win_flush(place(win, target), win->win);
 	notes_call("flush", "MPI_Win_flush", win->name, begun_ns, &ranks);
 }
 
@@ -166,7 +179,7 @@ void form_lock(struct form_win *win, bool exclusive, int target)
 	struct notes_ranks ranks = only(target);
 	uint64_t begun_ns = notes_now_ns();
 
-	MPI_Win_lock(exclusive ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, target, 0, win->win);
+	MPI_Win_lock(exclusive ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, place(win, target), 0, win->win);
 	notes_call(exclusive ? "lock_exclusive" : "lock_shared", "MPI_Win_lock", win->name, begun_ns, &ranks);
 }
 
@@ -175,7 +188,7 @@ void form_unlock(struct form_win *win, int target)
 	struct notes_ranks ranks = only(target);
 	uint64_t begun_ns = notes_now_ns();
 
-	MPI_Win_unlock(target, win->win);
+	MPI_Win_unlock(place(win, target), win->win);
 	notes_call("unlock", "MPI_Win_unlock", win->name, begun_ns, &ranks);
 }
 

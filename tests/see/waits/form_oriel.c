@@ -8,6 +8,7 @@
 struct form_win {
 	oriel_win *win;
 	char name[64];
+	bool reversed;
 	struct notes_ranks targets, origins; /* of the epochs that are open */
 };
 
@@ -27,6 +28,21 @@ static void check(int rc)
 static struct notes_ranks only(int rank)
 {
 	return (struct notes_ranks){ .count = 1, .rank = { rank } };
+}
+
+static struct notes_ranks all_reversed(void)
+{
+	struct notes_ranks ranks = { .count = oriel_size(job) };
+
+	for (int i = 0; i < ranks.count; i++)
+		ranks.rank[i] = ranks.count - 1 - i;
+	return ranks;
+}
+
+/* Returns a rank's place in the window's group. */
+static int place(const struct form_win *win, int rank)
+{
+	return win->reversed ? oriel_size(job) - 1 - rank : rank;
 }
 
 static oriel_group *group_of(const struct notes_ranks *ranks)
@@ -73,13 +89,18 @@ struct form_win *form_allocate(const char *name, size_t size_bytes)
 	return win;
 }
 
-struct form_win *form_create(const char *name, void *base, size_t size_bytes)
+struct form_win *form_create(const char *name, void *base, size_t size_bytes, bool reversed)
 {
+	struct notes_ranks order = all_reversed();
 	struct form_win *win = named(name);
+	oriel_group *group = reversed ? group_of(&order) : world;
 	uint64_t begun_ns = notes_now_ns();
 
-	check(oriel_win_create(base, size_bytes, 1, hints, world, &win->win));
+	check(oriel_win_create(base, size_bytes, 1, hints, group, &win->win));
 	notes_call("collective", "oriel_win_create", name, begun_ns, &everybody);
+	win->reversed = reversed;
+	if (reversed)
+		check(oriel_group_free(&group));
 	check(oriel_win_set_name(win->win, name));
 	return win;
 }
@@ -98,7 +119,7 @@ void form_put(struct form_win *win, const void *origin, size_t size_bytes, int t
 	struct notes_ranks ranks = only(target);
 	uint64_t begun_ns = notes_now_ns();
 
-	check(oriel_put(win->win, origin, size_bytes, target, 0));
+	check(oriel_put(win->win, origin, size_bytes, place(win, target), 0));
 	notes_call("transfer", "oriel_put", win->name, begun_ns, &ranks);
 }
 
@@ -108,7 +129,7 @@ void form_accumulate(struct form_win *win, int target)
 	struct notes_ranks ranks = only(target);
 	uint64_t begun_ns = notes_now_ns();
 
-	check(oriel_accumulate(win->win, &one, 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, target, 0));
+	check(oriel_accumulate(win->win, &one, 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, place(win, target), 0));
 	notes_call("transfer", "oriel_accumulate", win->name, begun_ns, &ranks);
 }
 
@@ -117,7 +138,7 @@ void form_flush(struct form_win *win, int target)
 	struct notes_ranks ranks = only(target);
 	uint64_t begun_ns = notes_now_ns();
 
-	check(oriel_win_flush(win->win, target));
+	check(oriel_win_flush(win->win, place(win, target)));
 	notes_call("flush", "oriel_win_flush", win->name, begun_ns, &ranks);
 }
 
@@ -172,7 +193,7 @@ void form_lock(struct form_win *win, bool exclusive, int target)
 	struct notes_ranks ranks = only(target);
 	uint64_t begun_ns = notes_now_ns();
 
-	check(oriel_win_lock(win->win, exclusive ? ORIEL_LOCK_EXCLUSIVE : ORIEL_LOCK_SHARED, target, 0));
+	check(oriel_win_lock(win->win, exclusive ? ORIEL_LOCK_EXCLUSIVE : ORIEL_LOCK_SHARED, place(win, target), 0));
 	notes_call(exclusive ? "lock_exclusive" : "lock_shared", "oriel_win_lock", win->name, begun_ns, &ranks);
 }
 
@@ -181,7 +202,7 @@ void form_unlock(struct form_win *win, int target)
 	struct notes_ranks ranks = only(target);
 	uint64_t begun_ns = notes_now_ns();
 
-	check(oriel_win_unlock(win->win, target));
+	check(oriel_win_unlock(win->win, place(win, target)));
 	notes_call("unlock", "oriel_win_unlock", win->name, begun_ns, &ranks);
 }
 
@@ -214,7 +235,7 @@ void form_signal(struct form_win *win, int target)
 	struct notes_ranks ranks = only(target);
 	uint64_t begun_ns = notes_now_ns();
 
-	check(oriel_signal(win->win, target, 0, 1, ORIEL_SIGNAL_ADD));
+	check(oriel_signal(win->win, place(win, target), 0, 1, ORIEL_SIGNAL_ADD));
 	notes_call("signal", "oriel_signal", win->name, begun_ns, &ranks);
 }
 

@@ -420,31 +420,35 @@ static const struct property {
 	const char *name;
 	const char *causes; /* with commas; "balanced": none */
 	void (*round)(void);
+	bool reversed; /* the order of ranks in the window */
 } properties[] = {
-	{ "late_post", "late_post", late_post },
-	{ "late_posts_of_many", "late_post", late_posts_of_many },
-	{ "late_complete", "late_complete", late_complete },
-	{ "late_completes_of_many", "late_complete", late_completes_of_many },
-	{ "late_post_and_complete", "late_post,late_complete", late_post_and_complete },
-	{ "row", "late_complete", row },
-	{ "halo", "late_post", halo },
-	{ "late_fence", "late_fence", late_fence },
-	{ "late_collective", "late_collective", late_collective },
-	{ "lock_exclusive", "lock", lock_exclusive },
-	{ "lock_shared", "lock", lock_shared },
-	{ "lock_all", "lock", lock_all },
-	{ "lock_and_fence", "lock,late_fence", lock_and_fence },
-	{ "data", "data", data },
-	{ "progress", "progress", progress },
-	{ "room", "room", room },
-	{ "setup", "setup", setup },
-	{ "registration", "registration", registration },
-	{ "signal", "signal", late_signal },
-	{ "threads", "threads", threads },
-	{ "handover", "handover", balanced_pscw },
-	{ "balanced_pscw", "balanced", balanced_pscw },
-	{ "balanced_fence", "balanced", balanced_fence },
-	{ "balanced_lock", "balanced", balanced_lock },
+	{ "late_post", "late_post", late_post, false },
+	{ "late_posts_of_many", "late_post", late_posts_of_many, false },
+	{ "late_post_reversed", "late_post", late_post, true },
+	{ "late_complete", "late_complete", late_complete, false },
+	{ "late_completes_of_many", "late_complete", late_completes_of_many, false },
+	{ "late_post_and_complete", "late_post,late_complete", late_post_and_complete, false },
+	{ "row", "late_complete", row, false },
+	{ "halo", "late_post", halo, false },
+	{ "late_fence", "late_fence", late_fence, false },
+	{ "late_fence_reversed", "late_fence", late_fence, true },
+	{ "late_collective", "late_collective", late_collective, false },
+	{ "lock_exclusive", "lock", lock_exclusive, false },
+	{ "lock_reversed", "lock", lock_exclusive, true },
+	{ "lock_shared", "lock", lock_shared, false },
+	{ "lock_all", "lock", lock_all, false },
+	{ "lock_and_fence", "lock,late_fence", lock_and_fence, false },
+	{ "data", "data", data, false },
+	{ "progress", "progress", progress, false },
+	{ "room", "room", room, false },
+	{ "setup", "setup", setup, false },
+	{ "registration", "registration", registration, false },
+	{ "signal", "signal", late_signal, false },
+	{ "threads", "threads", threads, false },
+	{ "handover", "handover", balanced_pscw, false },
+	{ "balanced_pscw", "balanced", balanced_pscw, false },
+	{ "balanced_fence", "balanced", balanced_fence, false },
+	{ "balanced_lock", "balanced", balanced_lock, false },
 };
 
 static const struct property *property_named(const char *name)
@@ -483,7 +487,7 @@ static void run(const struct property *property, int rounds, const char *folder)
 	         world.rank, world.ranks, property->name, property->causes, rounds, (unsigned long long)delay_ns);
 	notes_open(folder, world.rank, first_line);
 	meet_open(folder, world.ranks);
-	win = form_create("halo", memory, WINDOW_BYTES);
+	win = form_create("halo", memory, WINDOW_BYTES, property->reversed);
 	touch_all();
 	for (round_number = 0; round_number < rounds; round_number++) {
 		property->round();
