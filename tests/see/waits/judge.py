@@ -154,7 +154,7 @@ class Judge:
                 for root in wait["root"]:
                     told[root["rank"]] += root["ns"]
         for rank in range(self.run.ranks):
-            is_true, is_told = ratio(true[rank], sum(true.values())), ratio(told[rank], sum(told.values()))
+            is_true, is_told = (waits[rank] / max(sum(waits.values()), 1) for waits in (true, told))
             self.lines.append(f"root {rank:17} true {is_true:9.3f}     told {is_told:9.3f}")
             self.expect(abs(is_true - is_told) <= ROOTS, f"rank {rank} is the root of {is_true:.3f}; it tells {is_told:.3f}")
 

@@ -220,6 +220,8 @@ class Judgement(unittest.TestCase):
         self.assertEqual(self.faults(run), [])
         second["root"] = [{"rank": 1, "ns": 8000 * US}]
         self.is_wrong("rank 0 is the root of 0.875; it tells 0.500", run)
+        first["root"] = second["root"] = []
+        self.is_wrong("rank 1 is the root of 0.125; it tells 0.000", run)
 
 
 class Schema(unittest.TestCase):
