@@ -25,7 +25,7 @@
 #include "form.h"
 #include "meet.h"
 
-enum { WINDOW_BYTES = 8 << 20, LARGE_BYTES = 4 << 20, BURST = 2000 };
+enum { WINDOW_BYTES = 8 << 20, LARGE_BYTES = 4 << 20, BURST = 2000, TOUCHED = 8 };
 
 static struct form_world world;
 static struct form_win *win;
@@ -461,14 +461,21 @@ static const struct property *property_named(const char *name)
 	exit(2);
 }
 
-/* The first operation to each rank, so that its set-up is in no wait that is made later. */
-static void touch_all(void)
+/*
+ * The first operation to each rank, so that its set-up is in no wait that is made later. Of many
+ * ranks, which take part in fences alone, to some.
+ */
+static void touch_others(void)
 {
+	int count = world.ranks < TOUCHED ? world.ranks : TOUCHED;
+
 	notes_hint("setup");
 	form_lock_all(win);
-	for (int i = 0; i < world.ranks; i++) {
-		form_put(win, large, 8, i);
-		form_flush(win, i);
+	for (int i = 0; i < count; i++) {
+		int target = (world.rank + i) % world.ranks;
+
+		form_put(win, large, 8, target);
+		form_flush(win, target);
 	}
 	form_unlock_all(win);
 	notes_hint(NULL);
@@ -488,7 +495,7 @@ static void run(const struct property *property, int rounds, const char *folder)
 	notes_open(folder, world.rank, first_line);
 	meet_open(folder, world.ranks);
 	win = form_create("halo", memory, WINDOW_BYTES, property->reversed);
-	touch_all();
+	touch_others();
 	for (round_number = 0; round_number < rounds; round_number++) {
 		property->round();
 		meet();
