@@ -10,8 +10,8 @@
  *
  *   KIND NAME WINDOW BEGUN_NS ENDED_NS RANKS HINT
  *
- * Times are of CLOCK_MONOTONIC, taken right before and right after the call. RANKS are the ranks that
- * the call concerns, with commas, "*" for all, or "-". HINT is what the property knows of the call.
+ * Times are of CLOCK_MONOTONIC, taken right before and right after the call. RANKS are the ranks
+ * that the call concerns, with commas, "*" for all, or "-". HINT is what the property knows of the call.
  */
 #ifndef ORIEL_TESTS_WAITS_NOTES_H
 #define ORIEL_TESTS_WAITS_NOTES_H
