@@ -22,7 +22,7 @@ unit: $(B)/bin/unit $(B)/bin/unit_fake
 multi: lib soft $(B)/bin/oriel-run $(multi_bin)
 launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
-see-tests: mpi $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%) $(B)/tests/see-waits $(perf_rivals:%=$(B)/tests/see-mpi-waits-%)
+see-tests: mpi $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%) $(B)/tests/see-waits $(B)/tests/see-counts $(perf_rivals:%=$(B)/tests/see-mpi-waits-%)
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 # The programs in containers are the demo's and those of environments.
 containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
@@ -54,6 +54,9 @@ $(B)/tests/see-mpi-hang-%: tests/see/mpi_hang.c
 # With the library as a library, since the profile stands in front of it.
 waits_src = $(addprefix tests/see/waits/,waits.c notes.c meet.c)
 $(B)/tests/see-waits: $(call objects,$(waits_src) tests/see/waits/form_oriel.c) $(B)/lib/liboriel.so
+	$(link) $^ -Wl,-rpath,$(abspath $(B)/lib)
+
+$(B)/tests/see-counts: $(call objects,tests/see/waits/counts.c) $(B)/lib/liboriel.so
 	$(link) $^ -Wl,-rpath,$(abspath $(B)/lib)
 
 $(B)/tests/see-mpi-waits-%: $(waits_src) tests/see/waits/form_mpi.c $(wildcard tests/see/waits/*.h)

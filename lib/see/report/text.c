@@ -239,7 +239,7 @@ static void print_sites(FILE *out, const struct profile *profile)
 
 		fprintf(out, "%-22s %-32.32s %9" PRIu64 " %9.3f %9.3f %11" PRIu64, line->site->call,
 		        place_text(line->site, place), line->count, seconds(line->ns), seconds(line->waits_ns),
-		        line->bytes / line->count);
+		        line->count ? line->bytes / line->count : 0);
 		print_window(out, profile, line->site->window);
 		fputc('\n', out);
 	}
