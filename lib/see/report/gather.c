@@ -102,6 +102,14 @@ static uint32_t merge_site(struct profile *profile, uint32_t first, const struct
 	return i;
 }
 
+/* A part may hold any number: thirty years are the most. */
+static uint64_t ns_of(uint64_t ticks, double ns_per_tick)
+{
+	double ns = (double)ticks * ns_per_tick;
+
+	return ns < 1e18 ? (uint64_t)ns : (uint64_t)1e18;
+}
+
 static uint32_t gather_site(struct profile *profile, const struct read_part *part, uint32_t first,
                             const struct part_site *from, int window)
 {
@@ -114,7 +122,7 @@ static uint32_t gather_site(struct profile *profile, const struct read_part *par
 		                         .offset = from->offset,
 		                         .count = from->count,
 		                         .bytes = from->bytes,
-		                         .ns = (uint64_t)((double)from->ticks * part->ns_per_tick) };
+		                         .ns = ns_of(from->ticks, part->ns_per_tick) };
 
 	memcpy(site.call, from->call, sizeof(site.call));
 	memcpy(site.sizes, from->sizes, sizeof(site.sizes));
