@@ -13,18 +13,19 @@
 #include "base/util.h"
 #include "see/front/call.h"
 
-#define CALLS_OF_MPI_3(X)                                                                                            \
-	X(Put)                                                                                                           \
-	X(Get)                                                                                                           \
-	X(Accumulate)                                                                                                    \
-	X(Get_accumulate)                                                                                                \
-	X(Rput)                                                                                                          \
-	X(Rget)                                                                                                          \
-	X(Raccumulate) X(Rget_accumulate) X(Fetch_and_op) X(Compare_and_swap) X(Win_fence) X(Win_post) X(Win_start)      \
-		X(Win_complete) X(Win_wait) X(Win_test) X(Win_lock) X(Win_unlock) X(Win_lock_all) X(Win_unlock_all)          \
-			X(Win_flush) X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) X(Win_sync) X(Win_attach)        \
-				X(Win_detach) X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_free) \
-					X(Win_set_name) X(Init) X(Init_thread) X(Finalize)
+#define CALLS_OF_MPI_3(X)                                                                                              \
+	X(Put)                                                                                                             \
+	X(Get)                                                                                                             \
+	X(Accumulate)                                                                                                      \
+	X(Get_accumulate)                                                                                                  \
+	X(Rput)                                                                                                            \
+	X(Rget)                                                                                                            \
+	X(Raccumulate)                                                                                                     \
+	X(Rget_accumulate) X(Fetch_and_op) X(Compare_and_swap) X(Win_fence) X(Win_post) X(Win_start) X(Win_complete)       \
+		X(Win_wait) X(Win_test) X(Win_lock) X(Win_unlock) X(Win_lock_all) X(Win_unlock_all) X(Win_flush)               \
+			X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) X(Win_sync) X(Win_attach) X(Win_detach)         \
+				X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_free) X(Win_set_name) \
+					X(Init) X(Init_thread) X(Finalize)
 
 /* Forms for large counts (MPI-4). */
 #if MPI_VERSION >= 4

@@ -18,6 +18,8 @@
 
 #define FOLDER_BYTES 256
 
+bool clock_is_counter;
+
 static struct part *part;
 static char folder[FOLDER_BYTES];
 static char part_path[FOLDER_BYTES + 64];
@@ -80,6 +82,8 @@ static void begin(struct part_header *header, bool is_mpi)
 	header->rank = header->size = -1;
 	header->pid = (int32_t)getpid();
 	header->is_mpi = is_mpi;
+	clock_is_counter = clock_has_counter();
+	header->has_counter = clock_is_counter;
 	header->begun_ns = now_ns();
 	header->begun_ticks = clock_ticks();
 	guess_job(header);
@@ -103,8 +107,12 @@ void part_open(bool is_mpi)
 {
 	const char *above = getenv("TMPDIR");
 
-	if (part || getauxval(AT_SECURE))
+	if (part)
 		return;
+	if (getauxval(AT_SECURE)) {
+		fprintf(stderr, "oriel: there is no profile of process %d: it runs a set-user-id program\n", (int)getpid());
+		return;
+	}
 	snprintf(folder, sizeof(folder), "%.200s/oriel-%d", above && *above ? above : "/tmp", (int)geteuid());
 	if (!make_folder()) {
 		complain(folder);

@@ -42,8 +42,9 @@ struct part_header {
 	int32_t rank;   /* -1: not known yet */
 	int32_t size;
 	int32_t pid;
-	uint32_t is_mpi;   /* the calls are MPI's */
-	uint64_t begun_ns; /* CLOCK_MONOTONIC */
+	uint16_t is_mpi;      /* the calls are MPI's */
+	uint16_t has_counter; /* clock.h */
+	uint64_t begun_ns;    /* CLOCK_MONOTONIC */
 	uint64_t ended_ns;
 	uint64_t begun_ticks; /* of the clock that calls are measured by */
 	uint64_t ended_ticks;

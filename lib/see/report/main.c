@@ -50,46 +50,59 @@ void see_fail(const char *format, ...)
 
 /* ---- the report ---- */
 
-static FILE *create(const char *path)
-{
-	FILE *file = fopen(path, "we");
+/* A file that becomes a report when it is whole. */
+struct report_file {
+	FILE *file; /* NULL: it cannot be written */
+	const char *path;
+	char made[PATH_MAX]; /* beside it, until then */
+};
 
-	if (!file)
+/* The new file is the user's alone, and replaces what has the name, also a link. */
+static struct report_file create(const char *path)
+{
+	struct report_file report = { .path = path };
+	int fd = -1;
+
+	if (snprintf(report.made, sizeof(report.made), "%s.XXXXXX", path) < (int)sizeof(report.made))
+		fd = mkstemp(report.made);
+	report.file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!report.file)
 		fprintf(stderr, "oriel-see: %s cannot be written: %s\n", path, strerror(errno));
-	return file;
+	return report;
 }
 
-static bool close_file(FILE *file, const char *path)
+static bool finish(struct report_file *report)
 {
-	bool failed = ferror(file);
+	bool failed = ferror(report->file);
 
-	if (fclose(file) == 0 && !failed)
+	failed |= fclose(report->file) != 0;
+	if (!failed && rename(report->made, report->path) == 0)
 		return true;
-	fprintf(stderr, "oriel-see: %s is not complete: %s\n", path, strerror(errno));
+	fprintf(stderr, "oriel-see: %s cannot be written: %s\n", report->path, strerror(errno));
+	unlink(report->made);
 	return false;
 }
 
 static bool write_text(const struct profile *profile, const struct read_parts *parts)
 {
-	const char *path = "oriel-profile.txt";
-	FILE *file = create(path);
+	struct report_file report = create("oriel-profile.txt");
 
 	text_print(stderr, profile, parts);
-	if (!file)
+	if (!report.file)
 		return false;
-	text_print(file, profile, parts);
-	return close_file(file, path);
+	text_print(report.file, profile, parts);
+	return finish(&report);
 }
 
 static bool write_json(const struct profile *profile)
 {
-	const char *wanted = getenv("ORIEL_PROFILE_OUT"), *path = wanted && *wanted ? wanted : "oriel-profile.json";
-	FILE *file = create(path);
+	const char *wanted = getenv("ORIEL_PROFILE_OUT");
+	struct report_file report = create(wanted && *wanted ? wanted : "oriel-profile.json");
 
-	if (!file)
+	if (!report.file)
 		return false;
-	json_print(file, profile);
-	return close_file(file, path);
+	json_print(report.file, profile);
+	return finish(&report);
 }
 
 /* The parts stay if the report could not be written. */
