@@ -41,19 +41,27 @@ void notes_add(enum part_event event, uint32_t window, uint64_t number, uint64_t
 
 /* ---- others' notes ---- */
 
-static const struct part **others; /* by rank */
+static const struct part **others; /* by rank; set before the count */
 static int others_count;
 static uint64_t searched_ns;
 static pthread_mutex_t mapping = PTHREAD_MUTEX_INITIALIZER;
 
-static bool is_of_job(const struct part *other, const struct part *own)
+/* Returns how many ranks `others` has room for. */
+static int ranks_known(void)
+{
+	return __atomic_load_n(&others_count, __ATOMIC_ACQUIRE); /* pairs with make_others */
+}
+
+/* Returns the rank whose part it is, or -1: it is of another job. Its owner may write to it. */
+static int rank_in_job(const struct part *other, const struct part *own)
 {
 	uint64_t mark = __atomic_load_n(&other->header.mark, __ATOMIC_ACQUIRE); /* pairs with begin */
+	int rank = __atomic_load_n(&other->header.rank, __ATOMIC_RELAXED);
+	bool ours = mark == PART_MARK && other->header.version == PART_VERSION &&
+	            strncmp(other->header.job, own->header.job, sizeof(own->header.job)) == 0 &&
+	            strncmp(other->header.host, own->header.host, sizeof(own->header.host)) == 0;
 
-	return mark == PART_MARK && other->header.version == PART_VERSION && other->header.rank >= 0 &&
-	       other->header.rank < others_count &&
-	       strncmp(other->header.job, own->header.job, sizeof(own->header.job)) == 0 &&
-	       strncmp(other->header.host, own->header.host, sizeof(own->header.host)) == 0;
+	return ours && rank >= 0 && rank < ranks_known() ? rank : -1;
 }
 
 static const struct part *map_other(const char *path)
@@ -73,12 +81,13 @@ static const struct part *map_other(const char *path)
 static void keep_other(const struct part *own, const char *path)
 {
 	const struct part *other = map_other(path);
+	int rank;
 
 	if (!other)
 		return;
-	/* pairs with other_part */
-	if (is_of_job(other, own) && !others[other->header.rank])
-		__atomic_store_n(&others[other->header.rank], other, __ATOMIC_RELEASE);
+	rank = rank_in_job(other, own);
+	if (rank >= 0 && !others[rank])
+		__atomic_store_n(&others[rank], other, __ATOMIC_RELEASE); /* pairs with known_part */
 	else
 		munmap((void *)(uintptr_t)other, sizeof(*other));
 }
@@ -107,13 +116,18 @@ static bool is_complete(void)
 	return others_count > 0;
 }
 
+static void make_others(int size)
+{
+	others = calloc((size_t)size, sizeof(*others));
+	if (others)
+		__atomic_store_n(&others_count, size, __ATOMIC_RELEASE); /* pairs with ranks_known */
+}
+
 static void search(const struct part *own, bool at_once)
 {
 	pthread_mutex_lock(&mapping);
-	if (!others && own->header.size > 0) {
-		others = calloc((size_t)own->header.size, sizeof(*others));
-		others_count = others ? own->header.size : 0;
-	}
+	if (!others && own->header.size > 0)
+		make_others(own->header.size);
 	if (others && !is_complete() && (at_once || now_ns() - searched_ns >= SEARCH_NS)) {
 		search_folder(own);
 		searched_ns = now_ns();
@@ -129,18 +143,22 @@ void notes_search(void)
 		search(own, true);
 }
 
+static const struct part *known_part(int rank)
+{
+	if (rank < 0 || rank >= ranks_known())
+		return NULL;
+	return __atomic_load_n(&others[rank], __ATOMIC_ACQUIRE); /* pairs with keep_other */
+}
+
 /* Returns the part of a rank of this machine, or NULL. */
 static const struct part *other_part(const struct part *own, int rank)
 {
-	const struct part *other = NULL;
+	const struct part *other = known_part(rank);
 
-	/* pairs with keep_other */
-	if (rank >= 0 && rank < others_count)
-		other = __atomic_load_n(&others[rank], __ATOMIC_ACQUIRE);
 	if (other || rank < 0 || rank >= own->header.size)
 		return other;
 	search(own, false);
-	return rank < others_count ? others[rank] : NULL;
+	return known_part(rank);
 }
 
 bool notes_know(int rank)
@@ -152,9 +170,8 @@ bool notes_know(int rank)
 
 int notes_rank(int32_t process)
 {
-	for (int rank = 0; process && rank < others_count; rank++) {
-		/* pairs with keep_other */
-		const struct part *other = __atomic_load_n(&others[rank], __ATOMIC_ACQUIRE);
+	for (int rank = 0; process && rank < ranks_known(); rank++) {
+		const struct part *other = known_part(rank);
 
 		if (other && other->header.pid == process)
 			return rank;
@@ -228,7 +245,7 @@ static bool read_lateness(const struct part_lateness *lateness, struct part_late
 	copy->ended_ns = __atomic_load_n(&lateness->ended_ns, __ATOMIC_RELAXED);
 	copy->rank = __atomic_load_n(&lateness->rank, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return copy->number != 0 && copy->rank >= 0 && copy->rank < others_count &&
+	return copy->number != 0 && copy->rank >= 0 && copy->rank < ranks_known() &&
 	       __atomic_load_n(&lateness->number, __ATOMIC_RELAXED) == copy->number;
 }
 
