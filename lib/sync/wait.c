@@ -228,6 +228,15 @@ static bool only_looks(const struct wait *wait, uint32_t spins)
 	return wait->turns < spins || (!job_oversubscribed(wait->job) && !wait->naps);
 }
 
+/*
+ * Returns whether the next look is the first that reports. It comes before the thread gives way:
+ * afterwards the ranks awaited may have come.
+ */
+static bool first_report(const struct wait *wait)
+{
+	return wait->has_tool && wait->report_ns == 0;
+}
+
 int wait_pause(struct wait *wait)
 {
 	uint32_t spins = job_oversubscribed(wait->job) ? SPINS_OVERSUBSCRIBED : SPINS;
@@ -243,7 +252,7 @@ int wait_pause(struct wait *wait)
 	now = now_ns();
 	if (wait->start_ns == 0)
 		start_clock(wait, now);
-	if (wait->turns >= spins)
+	if (wait->turns >= spins && !first_report(wait))
 		give_way(wait, now);
 	return look(wait, now);
 }
@@ -367,11 +376,11 @@ static void report(struct wait *wait)
 	if (!wait->has_tool)
 		return;
 	wait->job->tool->blocked(&(struct tool_blocked){ .cause = wait->why.cause,
-	                                          .since_ns = wait->start_ns,
-	                                          .now_ns = now_ns(),
-	                                          .awaited = &wait->awaited,
-	                                          .holders = wait->why.holders,
-	                                          .holder_count = wait->why.holder_count });
+	                                                 .since_ns = wait->start_ns,
+	                                                 .now_ns = now_ns(),
+	                                                 .awaited = &wait->awaited,
+	                                                 .holders = wait->why.holders,
+	                                                 .holder_count = wait->why.holder_count });
 	wait->reported = wait->leaves_traces = true;
 }
 

@@ -184,7 +184,7 @@ int call_leave(const struct call *call, uint64_t bytes, int rc)
 		__atomic_fetch_add(&part->header.lost, 1, __ATOMIC_RELAXED);
 		return rc;
 	}
-	waits_take(part, index);
+	waits_take(part, index, call->begun);
 	if (key.lane == SHARED_LANE)
 		pthread_mutex_lock(&sharing);
 	count(&part->sites[index], bytes, clock_ticks() - call->begun);

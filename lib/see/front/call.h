@@ -142,8 +142,8 @@ struct call_members {
 /* The calling thread begins a call. */
 void waits_begin(const struct call_members *of_call);
 
-/* Adds what the calling thread has waited for since its last call to a site. */
-void waits_take(struct part *part, uint32_t site);
+/* Adds what the thread has waited for in a call, from begun (clock_ticks) on, to its site. */
+void waits_take(struct part *part, uint32_t site, uint64_t begun);
 
 /* report.c: the end of the job */
 

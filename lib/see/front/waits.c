@@ -12,6 +12,7 @@
 
 #include "base/util.h"
 #include "see/front/call.h"
+#include "see/front/clock.h"
 #include "see/tool.h"
 
 #define SEGMENTS 16      /* of a call's waits; further ones count for the last */
@@ -410,11 +411,35 @@ static void take_segments(struct part *part, uint32_t site, uint64_t from_ns)
 	}
 }
 
-void waits_take(struct part *part, uint32_t site)
+/* Returns the time of CLOCK_MONOTONIC at a reading of the calls' clock. */
+static uint64_t ns_at(const struct part *part, uint64_t ticks)
+{
+	uint64_t now = now_ns(), now_ticks = clock_ticks();
+	double rate = (double)(now - part->header.begun_ns) / (double)(now_ticks - part->header.begun_ticks + 1);
+
+	return now - (uint64_t)((double)(now_ticks - ticks) * rate);
+}
+
+/* A call waits for a late rank from its begin on. The first report comes some turns later. */
+static void begin_with_call(const struct part *part, uint64_t begun)
+{
+	struct waited *first = waiting && waiting->count ? &waiting->list[0] : NULL;
+	uint64_t begun_ns;
+
+	if (!first ||
+	    (first->cause != WAIT_LATE_POST && first->cause != WAIT_LATE_COMPLETE && first->cause != WAIT_LATE_FENCE))
+		return;
+	begun_ns = ns_at(part, begun);
+	if (begun_ns < first->begun_ns)
+		first->begun_ns = begun_ns;
+}
+
+void waits_take(struct part *part, uint32_t site, uint64_t begun)
 {
 	if ((!waiting || waiting->count == 0) && members.event != EVENT_COLLECTIVE)
 		return;
 	pthread_mutex_lock(&adding);
+	begin_with_call(part, begun);
 	take_segments(part, site, take_collective(part, site));
 	pthread_mutex_unlock(&adding);
 	if (waiting)
