@@ -246,7 +246,7 @@ mpi_by_datagrams() { # name, command
 }
 
 run_mpi() {
-	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 	if installed mpirun.openmpi openmpi_ofi openmpi_openib openmpi_ucx; then
 		mpi_test openmpi_ofi mpirun.openmpi -n 2 --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include 'verbs;ofi_rxm' build/tests/mpi/exchange-openmpi
 		# Of Open MPI 4. Without its warning that it has no parameters for the device: where both ranks send it at once, mpirun now and then
