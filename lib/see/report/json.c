@@ -2,23 +2,12 @@
 /* See profile.h. Programs read this: fields may be added, none changed. Times are in ns. */
 #include <inttypes.h>
 
+#include "see/json_text.h"
 #include "see/report/profile.h"
 
 static const char *before(uint32_t i)
 {
 	return i ? ",\n  " : "\n  ";
-}
-
-/* The text is printable ASCII. */
-static void print_text(FILE *out, const char *key, const char *text)
-{
-	fprintf(out, "\"%s\": \"", key);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', out);
-		fputc(*text, out);
-	}
-	fputs("\", ", out);
 }
 
 static void print_windows(FILE *out, const struct profile *profile)
@@ -28,8 +17,8 @@ static void print_windows(FILE *out, const struct profile *profile)
 		const struct profile_window *window = &profile->windows[i];
 
 		fprintf(out, "%s{\"id\": %u, ", before(i), i);
-		print_text(out, "name", window->name);
-		print_text(out, "kind", window->kind);
+		json_write_text(out, "name", window->name);
+		json_write_text(out, "kind", window->kind);
 		fprintf(out, "\"in_calls_ns\": %" PRIu64 ", \"waits_ns\": %" PRIu64 ", \"library_ns\": %" PRIu64 "}",
 		        window->in_calls_ns, window->waits_ns,
 		        window->in_calls_ns > window->waits_ns ? window->in_calls_ns - window->waits_ns : 0);
@@ -52,11 +41,11 @@ static void print_site(FILE *out, uint32_t id, const struct profile_site *site)
 	while (last >= 0 && site->sizes[last] == 0)
 		last--;
 	fprintf(out, "%s{\"id\": %u, \"window\": %d, \"rank\": %d, ", before(id), id, site->window, site->rank);
-	print_text(out, "call", site->call);
-	print_text(out, "function", site->place.function);
-	print_text(out, "file", site->place.file);
+	json_write_text(out, "call", site->call);
+	json_write_text(out, "function", site->place.function);
+	json_write_text(out, "file", site->place.file);
 	fprintf(out, "\"line\": %d, ", site->place.line);
-	print_text(out, "object", site->object);
+	json_write_text(out, "object", site->object);
 	print_build_id(out, site);
 	fprintf(out, "\"offset\": %" PRIu64 ", \"count\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"sizes\": [", site->offset,
 	        site->count, site->bytes);

@@ -9,32 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_BYTES 4096
+#include "see/json_text.h"
 
-static void write_text(FILE *out, const char *key, const char *text)
-{
-	fprintf(out, "\"%s\": \"", key);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', out);
-		fputc(*text, out);
-	}
-	fputs("\", ", out);
-}
+#define LINE_BYTES 4096
 
 void lines_write(FILE *out, const struct row *row)
 {
 	char state[2] = { row->state, '\0' };
 
 	fputc('{', out);
-	write_text(out, "job", row->job);
-	write_text(out, "host", row->host);
+	json_write_text(out, "job", row->job);
+	json_write_text(out, "host", row->host);
 	fprintf(out, "\"rank\": %d, \"size\": %d, \"pid\": %d, ", row->rank, row->size, row->pid);
-	write_text(out, "state", state);
-	write_text(out, "call", row->call);
-	write_text(out, "at", row->site);
-	write_text(out, "window", row->window);
-	write_text(out, "cause", row_cause(row));
+	json_write_text(out, "state", state);
+	json_write_text(out, "call", row->call);
+	json_write_text(out, "at", row->site);
+	json_write_text(out, "window", row->window);
+	json_write_text(out, "cause", row_cause(row));
 	fprintf(out, "\"waited_ms\": %llu, \"epochs\": %u, \"lock_of\": %d, \"more_ranks\": %d, \"for\": [",
 	        (unsigned long long)row->waited_ms, row->epochs, row->lock_of, row->more_ranks);
 	for (uint32_t i = 0; i < row->rank_count; i++)
