@@ -64,7 +64,7 @@ $(B)/lib/see/liboriel-see.so: $(front_obj) $(B)/obj/lib/see/front/oriel_calls.o 
 	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,--version-script=lib/see/front/front.map -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' \
 		$(filter %.o,$^) -L$(B)/lib -loriel -ldl
 
-$(B)/bin/oriel-see: $(call objects,$(wildcard lib/see/report/*.c)) $(lib_all) $(B)/lib/see/liboriel-see.so
+$(B)/bin/oriel-see: $(call objects,$(wildcard lib/see/report/*.c) lib/see/front/part_file.c) $(lib_all) $(B)/lib/see/liboriel-see.so
 	$(link) $(filter-out %.so,$^) $(LIBS)
 $(B)/obj/lib/see/report/start.o: ALL_CFLAGS += -DINSTALLED_LIBDIR='"$(libdir_from_home)"'
 $(B)/obj/lib/see/report/start.o: $(installed_libdir)

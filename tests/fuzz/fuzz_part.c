@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* fuzz_part.c - a part of a profile, as another process has written it: read.c and gather.c. */
 #include "base/util.c"
+#include "see/board.c"
+#include "see/front/part_file.c"
 #include "see/report/gather.c"
 #include "see/report/read.c"
 

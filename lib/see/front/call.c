@@ -14,7 +14,7 @@
 #define SHARED_LANE (LANES - 1)
 #define PLACES (2 * PART_SITES) /* of the hash table */
 
-/* What a site is found by. */
+/* The key of a site. */
 struct site_key {
 	const char *name;
 	const void *caller;

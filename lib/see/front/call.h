@@ -24,7 +24,7 @@
 /* part.c: this process's part */
 
 /* Makes the part. Prints why there is none. */
-void part_open(bool is_mpi);
+void part_open(void);
 
 /* Returns the part, or NULL. */
 struct part *part_of_process(void);

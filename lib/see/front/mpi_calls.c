@@ -439,7 +439,7 @@ int MPI_Init(int *argc, char ***argv)
 	struct call call;
 	int rc;
 
-	part_open(true);
+	part_open();
 	call = call_enter("MPI_Init", PART_NONE, __builtin_return_address(0));
 	rc = next.Init(argc, argv);
 	set_rank();
@@ -451,7 +451,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	struct call call;
 	int rc;
 
-	part_open(true);
+	part_open();
 	call = call_enter("MPI_Init_thread", PART_NONE, __builtin_return_address(0));
 	rc = next.Init_thread(argc, argv, required, provided);
 	set_rank();

@@ -474,7 +474,7 @@ int oriel_init(const struct oriel_options *options, oriel_job **opened)
 	struct call call;
 	int rc;
 
-	part_open(false);
+	part_open();
 	call = call_enter("oriel_init", PART_NONE, __builtin_return_address(0));
 	rc = call_leave(&call, 0, next.init(options, opened));
 	if (rc == 0)

@@ -16,13 +16,11 @@
 #include "base/util.h"
 #include "see/front/clock.h"
 
-#define FOLDER_BYTES 256
-
 bool clock_is_counter;
 
 static struct part *part;
-static char folder[FOLDER_BYTES];
-static char part_path[FOLDER_BYTES + 64];
+static char folder[PART_FOLDER_BYTES];
+static char part_path[PART_FOLDER_BYTES + 64];
 
 /* Opens the folder of this user, which no other can write to. Returns false with errno. */
 static bool make_folder(void)
@@ -76,12 +74,11 @@ static void guess_job(struct part_header *header)
 		snprintf(header->job, sizeof(header->job), "started by %d", (int)getppid());
 }
 
-static void begin(struct part_header *header, bool is_mpi)
+static void begin(struct part_header *header)
 {
 	header->version = PART_VERSION;
 	header->rank = header->size = -1;
 	header->pid = (int32_t)getpid();
-	header->is_mpi = is_mpi;
 	clock_is_counter = clock_has_counter();
 	header->has_counter = clock_is_counter;
 	header->begun_ns = now_ns();
@@ -103,17 +100,15 @@ static void leave_in_child(void)
 	part = NULL;
 }
 
-void part_open(bool is_mpi)
+void part_open(void)
 {
-	const char *above = getenv("TMPDIR");
-
 	if (part)
 		return;
 	if (getauxval(AT_SECURE)) {
 		fprintf(stderr, "oriel: there is no profile of process %d: it runs a set-user-id program\n", (int)getpid());
 		return;
 	}
-	snprintf(folder, sizeof(folder), "%.200s/oriel-%d", above && *above ? above : "/tmp", (int)geteuid());
+	part_write_folder(folder);
 	if (!make_folder()) {
 		complain(folder);
 		return;
@@ -125,7 +120,7 @@ void part_open(bool is_mpi)
 		return;
 	}
 	pthread_atfork(NULL, NULL, leave_in_child);
-	begin(&part->header, is_mpi);
+	begin(&part->header);
 }
 
 struct part *part_of_process(void)

@@ -42,8 +42,7 @@ struct part_header {
 	int32_t rank;   /* -1: not known yet */
 	int32_t size;
 	int32_t pid;
-	uint16_t is_mpi;      /* the calls are MPI's */
-	uint16_t has_counter; /* clock.h */
+	uint32_t has_counter; /* clock.h */
 	uint64_t begun_ns;    /* CLOCK_MONOTONIC */
 	uint64_t ended_ns;
 	uint64_t begun_ticks; /* of the clock that calls are measured by */
@@ -105,7 +104,7 @@ struct part_wait {
 	struct part_root roots[PART_ROOTS]; /* where the lateness began; further ranks: the last */
 };
 
-/* What other ranks wait for. */
+/* The kinds of calls that other ranks wait for. */
 enum part_event { EVENT_POST, EVENT_COMPLETE, EVENT_FENCE, EVENT_UNLOCK, EVENT_SIGNAL, EVENT_COLLECTIVE, EVENT_COUNT };
 
 #define PART_LATEST 8
@@ -161,5 +160,13 @@ enum wait_cause {
 	WAIT_UNKNOWN,
 	WAIT_CAUSES
 };
+
+#define PART_FOLDER_BYTES 256
+
+/* Writes the path of the user's folder of parts. */
+void part_write_folder(char folder[PART_FOLDER_BYTES]);
+
+/* Opens another process's part. Returns -1 if it is no file of this user and of a part's size. */
+int part_file_open(const char *path);
 
 #endif

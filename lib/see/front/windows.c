@@ -77,6 +77,14 @@ static uint64_t times_made(const struct part *part, uint64_t members)
 	return times;
 }
 
+uint64_t window_next_key(const int ranks[], int count)
+{
+	uint64_t members = hash_ranks(ranks, count);
+	struct part *part = part_of_process();
+
+	return part ? mix(members, times_made(part, members) + 1) : 0;
+}
+
 static void keep_ranks(uint32_t index, const int ranks[], int count)
 {
 	made[index].members = hash_ranks(ranks, count);
@@ -92,21 +100,13 @@ static void add_entry(struct part *part, uint64_t handle, const char *kind, cons
 	uint32_t place = find_place(0), index = part->header.window_count;
 	struct part_window *window = &part->windows[index];
 
+	window->key = window_next_key(ranks, count);
 	keep_ranks(index, ranks, count);
-	window->key = mix(made[index].members, times_made(part, made[index].members) + 1);
 	snprintf(window->kind, sizeof(window->kind), "%s", kind);
 	__atomic_store_n(&part->header.window_count, index + 1, __ATOMIC_RELEASE);
 	/* pairs with find_place */
 	open_windows[place].index = index;
 	atomic_store_explicit(&open_windows[place].handle, handle, memory_order_release);
-}
-
-uint64_t window_next_key(const int ranks[], int count)
-{
-	uint64_t members = hash_ranks(ranks, count);
-	struct part *part = part_of_process();
-
-	return part ? mix(members, times_made(part, members) + 1) : 0;
 }
 
 void window_add(uint64_t handle, const char *kind, const int ranks[], int count)

@@ -11,22 +11,13 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "see/board.h"
 #include "see/report/profile.h"
 
-#define FOLDER_BYTES 256
 #define LIMIT_NS (10 * NS_PER_SECOND)
 #define STEP_NS (20 * NS_PER_MS)
 
 /* ---- one part ---- */
-
-static void make_printable(char *text, size_t size_bytes)
-{
-	text[size_bytes - 1] = '\0';
-	for (; *text; text++) {
-		if (*text < ' ' || *text > '~')
-			*text = '?';
-	}
-}
 
 static bool is_sound_header(const struct part_header *header)
 {
@@ -53,15 +44,15 @@ static bool check_entries(struct part *part)
 	bool sound = true;
 
 	for (uint32_t i = 0; i < header->window_count; i++) {
-		make_printable(part->windows[i].name, sizeof(part->windows[i].name));
-		make_printable(part->windows[i].kind, sizeof(part->windows[i].kind));
+		board_make_printable(part->windows[i].name, sizeof(part->windows[i].name));
+		board_make_printable(part->windows[i].kind, sizeof(part->windows[i].kind));
 	}
 	for (uint32_t i = 0; i < header->object_count; i++) {
-		make_printable(part->objects[i].path, sizeof(part->objects[i].path));
+		board_make_printable(part->objects[i].path, sizeof(part->objects[i].path));
 		sound &= part->objects[i].build_id_bytes <= PART_BUILD_ID_BYTES;
 	}
 	for (uint32_t i = 0; i < header->site_count; i++) {
-		make_printable(part->sites[i].call, sizeof(part->sites[i].call));
+		board_make_printable(part->sites[i].call, sizeof(part->sites[i].call));
 		sound &= is_index(part->sites[i].object, header->object_count) &&
 		         is_index(part->sites[i].window, header->window_count);
 	}
@@ -75,21 +66,18 @@ static bool check_part(struct part *part)
 {
 	if (!is_sound_header(&part->header))
 		return false;
-	make_printable(part->header.job, sizeof(part->header.job));
-	make_printable(part->header.host, sizeof(part->header.host));
+	board_make_printable(part->header.job, sizeof(part->header.job));
+	board_make_printable(part->header.host, sizeof(part->header.host));
 	return check_entries(part);
 }
 
 /* Returns a copy of the file's part, or NULL. */
 static struct part *copy_part(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	struct part *part = malloc(sizeof(*part));
-	struct stat st;
-	bool sound;
+	int fd = part_file_open(path);
+	bool sound = part && fd >= 0 && pread(fd, part, sizeof(*part), 0) == sizeof(*part) && check_part(part);
 
-	sound = part && fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-	        st.st_size == sizeof(*part) && pread(fd, part, sizeof(*part), 0) == sizeof(*part) && check_part(part);
 	if (fd >= 0)
 		close(fd);
 	if (sound)
@@ -107,18 +95,22 @@ static void keep(struct read_parts *parts, struct part *part, const char *path)
 
 /* ---- all parts of a job ---- */
 
+static void drop(const struct read_part *part)
+{
+	free(part->part);
+	free(part->path);
+}
+
 static void clear(struct read_parts *parts)
 {
-	for (uint32_t i = 0; i < parts->count; i++) {
-		free(parts->list[i].part);
-		free(parts->list[i].path);
-	}
+	for (uint32_t i = 0; i < parts->count; i++)
+		drop(&parts->list[i]);
 	parts->count = 0;
 }
 
 static void read_folder(struct read_parts *parts, const char *folder)
 {
-	char path[FOLDER_BYTES + 300];
+	char path[PART_FOLDER_BYTES + 300];
 	const struct dirent *entry;
 	DIR *files = opendir(folder);
 
@@ -156,12 +148,10 @@ static void drop_others(struct read_parts *parts)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < parts->count; i++) {
-		if (strcmp(parts->list[i].part->header.job, parts->job) == 0) {
+		if (strcmp(parts->list[i].part->header.job, parts->job) == 0)
 			parts->list[kept++] = parts->list[i];
-			continue;
-		}
-		free(parts->list[i].part);
-		free(parts->list[i].path);
+		else
+			drop(&parts->list[i]);
 	}
 	parts->count = kept;
 }
@@ -223,11 +213,10 @@ static void finish(struct read_parts *parts)
 
 void read_job(struct read_parts *parts, const char *job)
 {
-	const char *above = getenv("TMPDIR");
 	uint64_t end = now_ns() + LIMIT_NS;
-	char folder[FOLDER_BYTES];
+	char folder[PART_FOLDER_BYTES];
 
-	snprintf(folder, sizeof(folder), "%.200s/oriel-%d", above && *above ? above : "/tmp", (int)geteuid());
+	part_write_folder(folder);
 	read_once(parts, folder, job);
 	while (is_running(parts) && now_ns() < end) {
 		nanosleep(&(struct timespec){ 0, (long)STEP_NS }, NULL);

@@ -51,7 +51,10 @@ void form_unlock_all(struct form_win *win);
 
 /* A collective call without a window, if the library has one. */
 void form_barrier(void);
-/* Adds 1 to the target's signal 0; waits until this rank's has reached a value. Where has_signals. */
+/*
+ * Adds 1 to the signal 0 of the target; waits until that of this rank has a value. Where
+ * has_signals.
+ */
 void form_signal(struct form_win *win, int target);
 void form_signal_until(struct form_win *win, uint64_t value, int sender);
 
