@@ -2,7 +2,7 @@
 /*
  * memory.c - a rank's memory in jobs of 10^3 to 10^6 ranks, with 64 neighbours
  *
- *   oriel-run -n 65 oriel_scale_memory [--out_json FILE]
+ *   oriel-run -n 65 oriel_scale_memory [--ends] [--out_json FILE]
  *
  * The library is real, most ranks are simulated: a bootstrap between library and launcher reports N
  * ranks, over which the 65 real ones are spread evenly. These form a group with a window. Each puts
@@ -192,22 +192,29 @@ static void measure(int ranks, double row[])
 int main(int argc, char **argv)
 {
 	static const char *const names[] = { "ranks", "neighbours", "bytes", "heap_bytes", "private_kib", NULL };
-	static const struct option known[] = { { "out_json", required_argument, NULL, 'o' }, { NULL, 0, NULL, 0 } };
+	static const struct option known[] = { { "out_json", required_argument, NULL, 'o' },
+		                                   { "ends", no_argument, NULL, 'e' },
+		                                   { NULL, 0, NULL, 0 } };
 	const char *out_json = NULL, *rank = getenv("ORIEL_RANK");
 	double row[5], first[5] = { 0 };
 	struct scale scale;
-	int option;
+	int option, factor = 10;
 
-	scale_about(argc, argv, "oriel_scale_memory [--out_json FILE]",
-	            "A rank's memory in jobs of 10^3 to 10^6 simulated ranks, with 64 neighbours. Takes 65 ranks.");
+	scale_about(
+		argc, argv, "oriel_scale_memory [--ends] [--out_json FILE]",
+		"A rank's memory in jobs of 10^3 to 10^6 simulated ranks, with --ends in these two alone, with 64 neighbours. "
+		"Takes 65 ranks.");
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
-		if (option != 'o')
+		if (option == 'o')
+			out_json = optarg;
+		else if (option == 'e')
+			factor = 1000;
+		else
 			return 2;
-		out_json = optarg;
 	}
 	scale_begin(&scale, "scale_memory", names, rank && atoi(rank) == 0);
 	scale.out_json = out_json;
-	for (int ranks = 1000; ranks <= 1000000; ranks *= 10) {
+	for (int ranks = 1000; ranks <= 1000000; ranks *= factor) {
 		measure(ranks, row);
 		scale_row(&scale, row);
 		for (int i = 0; ranks == 1000 && i < 5; i++)
