@@ -66,11 +66,11 @@ find_all() {
 	[ "$kind" = soft ] || [ -e "/sys/class/infiniband/$device/device" ] || pin=
 }
 
-# Prints all names; with --quick one of them, another one for each line of the plan, and none for every third line.
+# Prints all names; with --quick one of them for every third line of the plan, another one each time, and none for the others.
 in_turn() { # NAME...
 	if [ -n "$quick" ] && [ $# -gt 0 ]; then
-		[ $((line % 3)) -ne 0 ] || return 0
-		set -- "${@:$((line % $# + 1)):1}"
+		[ $((line % 3)) -eq 1 ] || return 0
+		set -- "${@:$((line / 3 % $# + 1)):1}"
 	fi
 	echo "$*"
 }
