@@ -28,6 +28,13 @@ static void note_operation(struct oriel_win *win, const struct link *link)
 
 /* Lists as active messages. */
 
+bool list_takes_messages(struct link *link)
+{
+	struct direct_access *direct = &link->peer->direct;
+
+	return direct_has_lists(direct) && (link->marks & LINK_AM || direct_polls(direct));
+}
+
 static bool is_for_message(const struct link *link, const struct acc *acc)
 {
 	return acc_route(link, acc->type, acc->remote_addr, acc->count) == ACC_ROUTE_AM &&
@@ -43,10 +50,11 @@ static bool takes_lists(const struct link *link, enum oriel_type type)
 	return link->route != ROUTE_REGIONS && !element_has_padding(type);
 }
 
-/* Returns how many of the first operations went together, or an error. */
-static int accs_together(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count,
-                         const char *call)
+/* Returns how many of the first operations went out, or an error. */
+static int accs_together(struct oriel_win *win, struct link *link, struct acc accs[], uint32_t count, const char *call)
 {
+	int sent, rc;
+
 	if (count < 2 || !takes_lists(link, accs->type) || !may_go(win, link))
 		return 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -54,7 +62,11 @@ static int accs_together(struct oriel_win *win, struct link *link, const struct 
 			return 0;
 	}
 	note_operation(win, link);
-	return am_issue_list(win, link, accs, count, call);
+	sent = am_issue_list(win, link, accs, count, call);
+	if (sent != 0)
+		return sent;
+	rc = acc_issue_or_defer(win, link, accs, call);
+	return rc ? rc : 1;
 }
 
 int list_issue_accs(struct oriel_win *win, struct link *link, struct acc accs[], uint32_t count, const char *call)
@@ -126,12 +138,12 @@ static bool read_list(struct oriel_win *win, struct link *link, const struct op 
 static int ops_together(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count,
                         const char *call)
 {
-	struct direct_access *direct = &link->peer->direct;
 	int rc = 0;
 
-	if (count < 2 || !direct_has_lists(direct) || (link->route != ROUTE_SYNC && link->route != ROUTE_REGIONS))
+	if (count < 2 || !direct_has_lists(&link->peer->direct) ||
+	    (link->route != ROUTE_SYNC && link->route != ROUTE_REGIONS))
 		return 0;
-	if (direct_polls(direct))
+	if (list_takes_messages(link))
 		rc = bytes_together(win, link, ops, count, call);
 	if (rc == 0 && ops->kind == OP_GET && may_go(win, link) && read_list(win, link, ops, count))
 		rc = (int)count;

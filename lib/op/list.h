@@ -13,12 +13,13 @@
  *   a system call       of softverbs reads many pieces of private memory (soft/extension.h). Puts
  *                       need none: work requests travel together in any case.
  *
- * An operation that is deferred, or has no room at the target, goes out by itself. Pieces of one
+ * An operation that is deferred, or waits for room at the target, goes out by itself. Pieces of one
  * size at one distance do not come here: they are one operation (row.h).
  */
 #ifndef ORIEL_LIST_H
 #define ORIEL_LIST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "op/acc.h"
@@ -29,6 +30,12 @@ struct link;
 
 #define LIST_MAX 64          /* operations of one list */
 #define LIST_PIECE_BYTES 512 /* a larger operation gains little from its neighbours in a message */
+
+/*
+ * Returns whether an active message is faster than a system call: the target polls, or a message to
+ * it is under way. A target that applies messages does not say that it polls.
+ */
+bool list_takes_messages(struct link *link);
 
 /*
  * Issues or defers operations of one call that have been checked: puts or gets, none of them empty,

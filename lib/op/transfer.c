@@ -291,17 +291,6 @@ static bool vector_row(const struct vector *v, struct acc *acc)
 }
 
 /*
- * Returns whether an active message is faster than a system call: the target polls, or a message to
- * it is under way. A target that applies messages does not say that it polls.
- */
-static bool takes_messages(struct link *link)
-{
-	struct direct_access *direct = &link->peer->direct;
-
-	return direct_has_lists(direct) && (link->marks & LINK_AM || direct_polls(direct));
-}
-
-/*
  * Issues the pieces as a row, if they are one and a message is faster. Returns 1: they have to be
  * issued otherwise.
  */
@@ -316,7 +305,7 @@ static int vector_by_row(struct oriel_win *win, int rank, const struct vector *v
 	rc = op_begin(win, rank, false, &link, v->call);
 	if (rc)
 		return rc;
-	if (!takes_messages(link) || !row_place(win, link, &acc, v->target->disp))
+	if (!list_takes_messages(link) || !row_place(win, link, &acc, v->target->disp))
 		return 1;
 	return acc_issue_or_defer(win, link, &acc, v->call);
 }
