@@ -11,8 +11,10 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "job/job.h"
+#include "job/peer.h"
 #include "sync/page_lock.h"
 #include "op/element.h"
 
@@ -339,6 +341,7 @@ static void one_word_by_all(struct multi *m)
 /* Rows: blocks of one size at one distance. */
 
 #define ROW_MEMORY (2u << 20)
+#define ROW_BLOCK_MAX 512
 
 struct row {
 	size_t block_bytes, count;
@@ -361,6 +364,7 @@ struct row_call {
 	oriel_win *win;
 	size_t base; /* displacement of rank 0's memory */
 	struct row row;
+	size_t moved; /* a block that lies elsewhere; 0: none */
 	struct oriel_origin_piece *origin, *result;
 	struct oriel_target_piece *target;
 	uint8_t *from, *found, *expected;
@@ -382,6 +386,8 @@ static void fill_row(struct row_call *c, size_t offset)
 		c->target[i] =
 			(struct oriel_target_piece){ c->base + offset + (size_t)((ptrdiff_t)i * row->distance), row->block_bytes };
 	}
+	if (c->moved)
+		c->target[c->moved].disp = c->base + ROW_MEMORY - ROW_BLOCK_MAX;
 	for (size_t i = 0; i < row->count * step; i++)
 		c->from[i] = (uint8_t)(i * 7 + i / 256 + row->count);
 	memset(c->found, 0x5a, row->count * step);
@@ -392,7 +398,7 @@ static void row_model(struct row_call *c, enum oriel_type type, enum oriel_op op
 {
 	const struct row *row = &c->row;
 	const size_t elements = row->block_bytes / oriel_type_bytes(type);
-	uint8_t before[512];
+	uint8_t before[ROW_BLOCK_MAX];
 	size_t wrong = 0;
 
 	for (size_t i = 0; i < row->count; i++) {
@@ -440,6 +446,19 @@ static void move_row(struct row_call *c)
 	check_memory(c);
 }
 
+/* Moves what is a row but for one block: the second, one in the middle, or the last. */
+static void move_almost_row(struct row_call *c)
+{
+	const size_t places[] = { 1, c->row.count / 2, c->row.count - 1 };
+
+	for (int i = 0; i < 3 && c->row.count > 2 && c->row.count <= (multi_over_card() ? 64 : 1000); i++) {
+		c->moved = places[i];
+		fill_row(c, first_offset(&c->row));
+		move_row(c);
+	}
+	c->moved = 0;
+}
+
 /* The last byte of one block lies beyond the memory. */
 static void refuse_row(struct row_call *c)
 {
@@ -470,6 +489,7 @@ static void call_rows(struct row_call *c)
 		c->target = multi_alloc(c->row.count * sizeof(*c->target));
 		fill_row(c, first_offset(&c->row));
 		move_row(c);
+		move_almost_row(c);
 		if (c->row.type != ORIEL_DOUBLE_INT) /* whose last byte is padding */
 			refuse_row(c);
 		free(c->origin);
@@ -512,9 +532,74 @@ static void rows_to_rank_0(struct multi *m)
 	multi_window_close(m, &w);
 }
 
+/* Lists that find no room at their target. */
+
+enum { CALLED = ADDRESS - 1, LISTS = 200, LIST_PIECES = 32 };
+
+/* Puts words with gaps that grow. They go by messages, since one is under way before. */
+static void put_lists(struct multi *m, oriel_win *win)
+{
+	struct oriel_origin_piece origin[LIST_PIECES];
+	struct oriel_target_piece target[LIST_PIECES];
+	int64_t words[LIST_PIECES];
+
+	for (int i = 0; i < LIST_PIECES; i++) {
+		words[i] = i + 1;
+		origin[i] = (struct oriel_origin_piece){ &words[i], sizeof(words[i]) };
+		target[i] = (struct oriel_target_piece){ (size_t)(i * (i + 3)) * sizeof(words[i]), sizeof(words[i]) };
+	}
+	CHECK_OK(m, oriel_accumulate(win, words, 1, ORIEL_DOUBLE, ORIEL_REPLACE, 0, sizeof(words[0])));
+	for (uint64_t i = 1; i <= LISTS; i++) {
+		CHECK_OK(m, oriel_putv(win, origin, LIST_PIECES, 0, target, LIST_PIECES));
+		multi_raise(m, CALLED, i);
+	}
+	CHECK_OK(m, oriel_win_flush(win, 0));
+}
+
+/* Serves, with all page locks held, until the last rank waits for room. */
+static void serve_until_full(struct multi *m)
+{
+	uint64_t called = 0;
+
+	for (int quiet = 0; quiet < 50; quiet++) {
+		CHECK_OK(m, oriel_progress(m->job));
+		usleep(1000);
+		if (multi_word(m, CALLED) != called)
+			quiet = 0;
+		called = multi_word(m, CALLED);
+	}
+	CHECK(m, called < LISTS || !direct_has_lists(&peer_find(m->job, m->size - 1)->direct));
+}
+
+static void lists_without_room(struct multi *m)
+{
+	struct multi_window w;
+	int64_t seen;
+
+	multi_window_open_as(m, &w, 4 * LOCKED_PAGE_BYTES, NULL, false);
+	multi_warm(m, w.win);
+	CHECK_OK(m, oriel_win_lock_all(w.win, 0));
+	CHECK_OK(m, oriel_get(w.win, &seen, sizeof(seen), 0, 0));
+	CHECK_OK(m, oriel_win_flush(w.win, 0)); /* the lock is held: nothing is deferred */
+	multi_sync(m);
+	hold_all(m, true);
+	multi_sync(m);
+	if (m->rank == 0)
+		serve_until_full(m);
+	else if (m->rank == m->size - 1)
+		put_lists(m, w.win);
+	hold_all(m, false);
+	CHECK_OK(m, oriel_win_unlock_all(w.win));
+	CHECK_OK(m, oriel_barrier(m->job));
+	for (int i = 0; m->rank == 0 && i < LIST_PIECES; i++)
+		CHECK(m, ((const int64_t *)(const void *)w.base)[i * (i + 3)] == i + 1);
+	multi_window_close(m, &w);
+}
+
 static const struct multi_case cases[] = {
 	{ "A7_D6_random_lists", 0, random_lists },
 	{ "A7_D6_rows", 0, rows_to_rank_0 },
+	{ "A7_lists_without_room", 0, lists_without_room },
 	{ "A14_pieces_of_a_page_that_is_held", 0, held_page },
 	{ "L3_words_of_pages_that_are_held", 0, words_of_held_pages },
 	{ "A9_lists_of_single_words", 0, one_word_by_all },
