@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "job/job.h"
 #include "op/acc_device.h"
+#include "op/am_codec.h"
 #include "op/am_issue.h"
 #include "op/copy.h"
 #include "op/issue.h"
@@ -254,26 +255,73 @@ bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target)
 	return true;
 }
 
-bool acc_apply_list_here(struct oriel_job *job, const struct acc accs[], uint32_t count)
+/* Returns the locks of a list's pages, and of those between if they are few. */
+static uint32_t locks_of_list(const struct am_list *list, uint64_t base)
 {
-	struct page_locks *ours = &job->page_locks;
-	struct page_lock_table *page_locks = ours->piece.addr;
 	uint32_t locks = 0;
 
-	for (uint32_t i = 0; i < count; i++) {
-		if (acc_class(accs[i].type, accs[i].remote_addr) != ACC_REST)
-			locks |= locks_of(&accs[i], accs[i].remote_addr);
-	}
-	if (!trylock_these(page_locks, ours->process, locks))
-		return false;
-	for (uint32_t i = 0; i < count; i++) {
-		void *target = (void *)(uintptr_t)accs[i].remote_addr;
+	if (list->span_bytes <= 2 * (uint64_t)list->count * LOCKED_PAGE_BYTES)
+		return locks_of_bytes(base + list->from, list->span_bytes);
+	for (uint32_t i = 0; i < list->count; i++)
+		locks |= locks_of_bytes(base + list->pieces[i].offset_bytes, element_span(list->type, list->pieces[i].count));
+	return locks;
+}
 
-		if (acc_class(accs[i].type, accs[i].remote_addr) == ACC_REST)
-			apply_rest(job, &accs[i], target);
-		else
-			acc_apply_locked(ours, page_locks, &accs[i], target, accs[i].remote_addr);
+/* Puts, or gets, the bytes of a list. */
+static void copy_list(const struct am_list *list, uint8_t *base)
+{
+	const uint8_t *operand = list->operands;
+	uint8_t *result = list->result;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct am_piece piece = list->pieces[i];
+
+		if (result) {
+			copy_piece(result, base + piece.offset_bytes, piece.count);
+			result += piece.count;
+		} else {
+			copy_piece(base + piece.offset_bytes, operand, piece.count);
+			operand += piece.count;
+		}
 	}
+}
+
+/* Applies the operation to each piece, by plain code if no processor changes such elements. */
+static void combine_list(struct oriel_job *job, const struct am_list *list, uint8_t *base)
+{
+	const uint8_t *operand = list->operands;
+	uint8_t *result = list->result;
+	struct acc acc;
+
+	acc_init(&acc, list->type, list->op, 0);
+	for (uint32_t i = 0; i < list->count; i++) {
+		uint8_t *to = base + list->pieces[i].offset_bytes;
+		size_t bytes;
+
+		acc.count = list->pieces[i].count;
+		acc.origin = operand;
+		acc.result = result;
+		if (acc_class(list->type, (uintptr_t)to) == ACC_REST)
+			apply_rest(job, &acc, to);
+		else
+			acc_apply_locked(&job->page_locks, job->page_locks.piece.addr, &acc, to, (uintptr_t)to);
+		bytes = element_span(list->type, acc.count);
+		operand += operand ? bytes : 0;
+		result += result ? bytes : 0;
+	}
+}
+
+bool acc_apply_list_here(struct oriel_job *job, const struct am_list *list, uint8_t *base)
+{
+	struct page_lock_table *page_locks = job->page_locks.piece.addr;
+	uint32_t locks = locks_of_list(list, (uintptr_t)base);
+
+	if (!trylock_these(page_locks, job->page_locks.process, locks))
+		return false;
+	if (list->type == ORIEL_UINT8 && (list->op == ORIEL_NO_OP || (list->op == ORIEL_REPLACE && !list->result)))
+		copy_list(list, base);
+	else
+		combine_list(job, list, base);
 	unlock_these(page_locks, locks);
 	return true;
 }

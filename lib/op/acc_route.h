@@ -34,6 +34,7 @@
 #include "win/link.h"
 #include "win/win.h"
 
+struct am_list;
 struct oriel_job;
 
 enum acc_route {
@@ -72,8 +73,8 @@ static inline enum acc_route acc_route(const struct link *link, enum oriel_type 
  */
 bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target);
 
-/* Applies a list of operations as acc_apply_here does one: all or none. */
-bool acc_apply_list_here(struct oriel_job *job, const struct acc accs[], uint32_t count);
+/* Applies a list, whose offsets are from `base`, as acc_apply_here does one operation: all or none. */
+bool acc_apply_list_here(struct oriel_job *job, const struct am_list *list, uint8_t *base);
 
 static inline size_t acc_changes(enum oriel_op op, size_t count)
 {

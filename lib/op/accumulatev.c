@@ -13,14 +13,6 @@
 #include "win/link.h"
 #include "win/win.h"
 
-/* A list of pieces of this rank, and the place in it. */
-struct walk {
-	const struct oriel_origin_piece *list;
-	int count;
-	int at;
-	size_t done; /* of the piece at `at` */
-};
-
 struct acc_vector {
 	enum oriel_type type;
 	enum oriel_op op;
@@ -113,63 +105,6 @@ static int check_targets(struct oriel_win *win, struct link *link, const struct 
 }
 
 /*
- * Returns how many bytes, at most `bytes`, are contiguous at the walk's place. Passes over empty
- * pieces.
- */
-static size_t together(struct walk *walk, size_t bytes)
-{
-	while (walk->at < walk->count && walk->done == walk->list[walk->at].size_bytes) {
-		walk->at++;
-		walk->done = 0;
-	}
-	return walk->at < walk->count ? min_size(bytes, walk->list[walk->at].size_bytes - walk->done) : bytes;
-}
-
-/* Returns the address of the walk's place, and moves on; NULL in an empty list. */
-static void *step(struct walk *walk, size_t bytes)
-{
-	uint8_t *here = walk->at < walk->count ? (uint8_t *)walk->list[walk->at].addr + walk->done : NULL;
-
-	walk->done += here ? bytes : 0;
-	return here;
-}
-
-/* Operations that have not been issued yet. */
-struct stretches {
-	struct acc accs[LIST_MAX];
-	uint32_t count;
-};
-
-static int issue_stretches(struct oriel_win *win, struct link *link, struct stretches *stretches, const char *call)
-{
-	int rc = list_issue_accs(win, link, stretches->accs, stretches->count, call);
-
-	stretches->count = 0;
-	return rc;
-}
-
-/* Issues a target piece. Every stretch that is contiguous in all lists is one operation. */
-static int issue_piece(struct oriel_win *win, struct link *link, struct acc_vector *v,
-                       const struct oriel_target_piece *piece, struct stretches *stretches)
-{
-	struct acc acc = acc_of(v, piece);
-	size_t left = piece->size_bytes, bytes;
-	int rc = left ? acc_target(win, link, &acc, piece->disp, v->call) : 0;
-
-	for (; rc == 0 && left; left -= bytes) {
-		bytes = together(&v->result, together(&v->origin, left));
-		acc.origin = step(&v->origin, bytes);
-		acc.result = step(&v->result, bytes);
-		acc.count = bytes / element_types[v->type].size_bytes;
-		stretches->accs[stretches->count++] = acc;
-		acc.remote_addr += bytes;
-		if (stretches->count == LIST_MAX)
-			rc = issue_stretches(win, link, stretches, v->call);
-	}
-	return rc;
-}
-
-/*
  * Issues the pieces as a row, if all of them are one and go to the target's handler. Returns 1:
  * they have to be issued otherwise.
  */
@@ -192,19 +127,27 @@ static int vector_by_row(struct oriel_win *win, int rank, const struct acc_vecto
 	return row_place(win, link, &acc, v->target->disp) ? acc_issue_or_defer(win, link, &acc, v->call) : 1;
 }
 
-static int vector_locked(struct oriel_win *win, int rank, struct acc_vector *v, size_t bytes)
+static int vector_locked(struct oriel_win *win, int rank, const struct acc_vector *v, size_t bytes)
 {
-	struct stretches stretches;
+	struct list list = { .type = v->type,
+		                 .op = v->op,
+		                 .origin = v->origin,
+		                 .result = v->result,
+		                 .target = v->target,
+		                 .count = v->target_count,
+		                 .call = v->call };
 	struct link *link;
 	int rc = op_begin(win, rank, bytes == 0, &link, v->call);
 
 	if (rc || bytes == 0)
 		return rc;
-	stretches.count = 0;
 	rc = check_targets(win, link, v);
-	for (int i = 0; rc == 0 && i < v->target_count; i++)
-		rc = issue_piece(win, link, v, &v->target[i], &stretches);
-	return rc ? rc : issue_stretches(win, link, &stretches, v->call);
+	while (rc >= 0 && list.at < list.count) {
+		rc = list_send(win, link, &list);
+		if (rc == 0)
+			rc = list_issue_piece(win, link, &list);
+	}
+	return rc < 0 ? rc : 0;
 }
 
 /* The fast path: numbers and words in mapped memory, in pieces that lie in one page each. */

@@ -153,45 +153,16 @@ bool am_decode(const struct am *am, const uint8_t *data, void *result, struct ac
 	return true;
 }
 
-/* Returns how many of the operations one message can hold. */
-static uint32_t count_of_list(const struct acc accs[], uint32_t count)
+void am_encode_list(enum oriel_type type, enum oriel_op op, uint32_t count, uint32_t bytes, const uint8_t *data,
+                    struct am_message *message)
 {
-	size_t bytes = 0;
-	uint32_t n = 0;
-
-	while (n < count && n < AM_LIST_MAX) {
-		bytes += span(&accs[n], (uint32_t)accs[n].count);
-		if (bytes + AM_TABLE_BYTES(n + 1) > AM_LARGEST_BYTES)
-			break;
-		n++;
-	}
-	return n;
-}
-
-uint32_t am_encode_list(const struct acc accs[], uint32_t count, uint64_t base, uint8_t *data,
-                        struct am_message *message)
-{
-	uint32_t n = count_of_list(accs, count), table_bytes = (uint32_t)AM_TABLE_BYTES(n), bytes = 0;
-	bool reads = accs->op != ORIEL_NO_OP;
-
-	for (uint32_t i = 0; i < n; i++) {
-		struct am_piece piece = { (uint32_t)(accs[i].remote_addr - base), (uint32_t)accs[i].count };
-		uint32_t size_bytes = span(&accs[i], piece.count);
-
-		memcpy(data + i * sizeof(piece), &piece, sizeof(piece));
-		if (reads)
-			memcpy(data + table_bytes + bytes, accs[i].origin, size_bytes);
-		bytes += size_bytes;
-	}
 	memset(message, 0, sizeof(*message));
 	message->am.call = AM_LIST;
-	message->am.type = accs->type;
-	message->am.op = accs->op;
-	message->am.count = n;
-	message->am.data_bytes = table_bytes + (reads ? bytes : 0);
+	message->am.type = (uint8_t)type;
+	message->am.op = (uint8_t)op;
+	message->am.count = count;
+	message->am.data_bytes = (uint32_t)AM_TABLE_BYTES(count) + (op == ORIEL_NO_OP ? 0 : bytes);
 	message->data = data;
-	message->result_bytes = accs->result ? bytes : 0;
-	return n;
 }
 
 /* Returns whether a list is legal. Pairs, which have padding, are not. */
@@ -201,37 +172,47 @@ static bool is_legal_list(const struct am *am)
 	       is_legal_op(am) && !element_has_padding(am->type);
 }
 
-/* Returns the bytes of the elements; 0: too many, or none. */
-static uint32_t take_pieces(const struct am *am, const uint8_t *data, uint8_t *result, struct acc accs[AM_LIST_MAX])
+/* Returns whether all pieces have elements, and no more than a message takes. Sums them up. */
+static bool sum_pieces(struct am_list *list)
 {
-	const uint8_t *operands = data + AM_TABLE_BYTES(am->count);
-	size_t size_bytes = element_types[am->type].size_bytes, bytes = 0;
+	const uint32_t most = AM_LARGEST_BYTES / element_types[list->type].size_bytes;
+	uint32_t elements = 0, from = UINT32_MAX;
+	uint64_t to = 0;
 
-	for (uint32_t i = 0; i < am->count; i++) {
-		struct am_piece piece; /* a copy, which the sender cannot change */
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct am_piece *piece = &list->pieces[i];
+		uint64_t end = piece->offset_bytes + (uint64_t)piece->count * element_types[list->type].size_bytes;
 
-		memcpy(&piece, data + i * sizeof(piece), sizeof(piece));
-		if (piece.count == 0 || piece.count > (AM_LARGEST_BYTES - bytes) / size_bytes)
-			return 0;
-		acc_init(&accs[i], am->type, am->op, piece.count);
-		accs[i].origin = am->op == ORIEL_NO_OP ? NULL : operands + bytes;
-		accs[i].result = am->wants_result ? result + bytes : NULL;
-		accs[i].remote_addr = am->disp_bytes + piece.offset_bytes;
-		bytes += piece.count * size_bytes;
+		if (piece->count == 0 || piece->count > most - elements)
+			return false;
+		elements += piece->count;
+		from = piece->offset_bytes < from ? piece->offset_bytes : from;
+		to = end > to ? end : to;
 	}
-	return (uint32_t)bytes;
+	list->bytes = elements * element_types[list->type].size_bytes;
+	list->from = from;
+	list->span_bytes = to - from;
+	return true;
 }
 
-uint32_t am_decode_list(const struct am *am, const uint8_t *data, uint8_t *result, struct acc accs[AM_LIST_MAX])
+bool am_decode_list(const struct am *am, const uint8_t *data, uint8_t *result, struct am_list *list)
 {
-	uint32_t table_bytes = (uint32_t)AM_TABLE_BYTES(am->count), bytes;
+	uint32_t table_bytes = (uint32_t)AM_TABLE_BYTES(am->count);
 	const uint8_t *at;
 
 	if (am->call != AM_LIST || !is_legal_list(am) || am->data_bytes < table_bytes)
-		return 0;
+		return false;
 	at = find_data(am, data, am->data_bytes);
-	bytes = at ? take_pieces(am, at, result, accs) : 0;
-	return bytes > 0 && am->data_bytes == table_bytes + (am->op == ORIEL_NO_OP ? 0 : bytes) ? am->count : 0;
+	if (!at)
+		return false;
+	list->type = am->type;
+	list->op = am->op;
+	list->count = am->count;
+	list->disp_bytes = am->disp_bytes;
+	list->operands = am->op == ORIEL_NO_OP ? NULL : at + table_bytes;
+	list->result = am->wants_result ? result : NULL;
+	memcpy(list->pieces, at, am->count * sizeof(list->pieces[0])); /* a copy, which the sender cannot change */
+	return sum_pieces(list) && am->data_bytes == table_bytes + (am->op == ORIEL_NO_OP ? 0 : list->bytes);
 }
 
 void am_encode_add(uint32_t signal, const uint64_t *value, struct am_message *message)

@@ -15,7 +15,7 @@
 #include "am/am_send.h"
 #include "op/acc.h"
 
-#define AM_LIST_MAX 64
+#define AM_LIST_MAX 128 /* pieces; the target applies them while the origin makes the next message */
 
 /* A piece of a list. Operands are contiguous, in the order of the pieces; so are results. */
 struct am_piece {
@@ -44,20 +44,28 @@ uint32_t am_encode_row(const struct acc *acc, uint8_t *data, struct am_message *
  */
 bool am_decode(const struct am *am, const uint8_t *data, void *result, struct acc *acc);
 
-/*
- * Writes as many operations, of one type and operation, as one message takes into `data`, of
- * AM_LARGEST_BYTES. Fills in the message without window, displacement and scatter. All addresses
- * lie less than 4 GiB above `base`, the least of them. Returns the number; 0: the first is too
- * large for a list.
- */
-uint32_t am_encode_list(const struct acc accs[], uint32_t count, uint64_t base, uint8_t *data,
-                        struct am_message *message);
+/* Operations of one type and operation on pieces of the target's memory. */
+struct am_list {
+	uint8_t type, op;
+	uint32_t count;          /* of pieces */
+	uint32_t bytes;          /* of all elements */
+	uint32_t from;           /* the least offset of a piece */
+	uint64_t disp_bytes;     /* of offset 0 */
+	uint64_t span_bytes;     /* from the least offset to the end of the last piece */
+	const uint8_t *operands; /* NULL for ORIEL_NO_OP */
+	uint8_t *result;         /* NULL: none */
+	struct am_piece pieces[AM_LIST_MAX];
+};
 
 /*
- * Fills in the operations of a list, as am_decode does one; results go behind each other. Returns
- * their number; 0: the message makes no sense.
+ * Fills in a message without window, displacement and scatter. `data` has the table of `count`
+ * pieces, and behind it the operands, of `bytes` unless the operation is ORIEL_NO_OP.
  */
-uint32_t am_decode_list(const struct am *am, const uint8_t *data, uint8_t *result, struct acc accs[AM_LIST_MAX]);
+void am_encode_list(enum oriel_type type, enum oriel_op op, uint32_t count, uint32_t bytes, const uint8_t *data,
+                    struct am_message *message);
+
+/* Fills in a list, as am_decode does an operation. */
+bool am_decode_list(const struct am *am, const uint8_t *data, uint8_t *result, struct am_list *list);
 
 /* Fills in an addition to a signal. The message refers to *value until it is sent. */
 void am_encode_add(uint32_t signal, const uint64_t *value, struct am_message *message);

@@ -18,23 +18,21 @@ static struct oriel_win *find_window(const struct oriel_job *job, const struct a
 }
 
 /*
- * Returns 0 if the operation, whose remote_addr is a displacement, lies in the window's memory, and
- * may change it; else a verdict.
+ * Returns 0 if the displacements lie in the window's memory, and the operation may change it; else
+ * a verdict.
  */
-static int check_memory(const struct oriel_win *win, const struct acc *acc)
+static int check_memory(const struct oriel_win *win, struct acc_span span, uint8_t op)
 {
-	struct acc_span span = acc_span(acc);
-
 	if (win->memory.size_bytes < span.bytes || span.from > win->memory.size_bytes - span.bytes)
 		return -AM_OUTSIDE;
-	return win->memory.read_only && acc->op != ORIEL_NO_OP ? -AM_READ_ONLY : 0;
+	return win->memory.read_only && op != ORIEL_NO_OP ? -AM_READ_ONLY : 0;
 }
 
 /* The functions below return 0, or what struct am_handler says. */
 
 static int apply_to_memory(struct oriel_win *win, const struct acc *acc, uint64_t disp_bytes)
 {
-	int rc = check_memory(win, acc);
+	int rc = check_memory(win, acc_span(acc), acc->op);
 
 	if (rc)
 		return rc;
@@ -85,40 +83,41 @@ static int apply_to_elements(struct oriel_job *job, const struct am *am, const u
 	return rc == 0 && acc.result ? (int)acc_bytes(&acc) : rc;
 }
 
-/* Checks the operations of a list, and turns displacements into addresses. */
-static int place_list(const struct oriel_win *win, struct acc accs[], uint32_t count)
-{
-	int rc = 0;
+/* The pieces of a list lie in one region of a dynamic window, or in the window's memory. */
 
-	for (uint32_t i = 0; rc == 0 && i < count; i++) {
-		rc = check_memory(win, &accs[i]);
-		accs[i].remote_addr += (uintptr_t)win->memory.base;
-	}
-	return rc;
+static int apply_list_to_region(struct oriel_win *win, const struct am_list *list, struct acc_span span)
+{
+	bool applied;
+
+	if (!regions_use(win, span.from, span.bytes, list->op != ORIEL_NO_OP))
+		return -AM_OUTSIDE;
+	applied = acc_apply_list_here(win->job, list, (uint8_t *)(uintptr_t)list->disp_bytes);
+	regions_unuse(win);
+	return applied ? 0 : AM_LATER;
 }
 
-static int result_bytes(const struct acc accs[], uint32_t count)
+static int apply_list_to_memory(const struct oriel_win *win, const struct am_list *list, struct acc_span span)
 {
-	size_t bytes = 0;
+	int rc = check_memory(win, span, list->op);
 
-	for (uint32_t i = 0; i < count && accs[i].result; i++)
-		bytes += element_span(accs[i].type, accs[i].count);
-	return (int)bytes;
+	if (rc)
+		return rc;
+	return acc_apply_list_here(win->job, list, (uint8_t *)win->memory.base + list->disp_bytes) ? 0 : AM_LATER;
 }
 
 static int apply_list(struct oriel_job *job, const struct am *am, const uint8_t *data, void *result)
 {
-	struct acc accs[AM_LIST_MAX];
-	const struct oriel_win *win = find_window(job, am);
-	uint32_t count = am_decode_list(am, data, result, accs);
+	struct oriel_win *win = find_window(job, am);
+	struct acc_span span;
+	struct am_list list;
 	int rc;
 
-	if (!win || win->regions.table || count == 0)
+	if (!win || !am_decode_list(am, data, result, &list) ||
+	    __builtin_add_overflow(list.disp_bytes, list.from, &span.from))
 		return -AM_UNKNOWN;
-	rc = place_list(win, accs, count);
-	if (rc)
-		return rc;
-	return acc_apply_list_here(job, accs, count) ? result_bytes(accs, count) : AM_LATER;
+	span.bytes = list.span_bytes;
+	rc = win->regions.table ? apply_list_to_region(win, &list, span) : apply_list_to_memory(win, &list, span);
+	return rc == 0 && list.result ? (int)list.bytes : rc;
 }
 
 static int apply(struct oriel_job *job, const struct am *am, const uint8_t *data, void *result)

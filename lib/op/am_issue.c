@@ -115,70 +115,17 @@ int am_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 	return sent_all(win, link, rc);
 }
 
-/* Returns the bytes from the least address of a list to its end. */
-static struct acc_span span_of(const struct acc accs[], uint32_t count)
-{
-	uint64_t from = UINT64_MAX, to = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		uint64_t end = accs[i].remote_addr + element_span(accs[i].type, accs[i].count);
-
-		from = accs[i].remote_addr < from ? accs[i].remote_addr : from;
-		to = end > to ? end : to;
-	}
-	return (struct acc_span){ from, to - from };
-}
-
-/* Returns where the results of a list go; NULL: out of memory. */
-static struct am_scatter *scatter_of(const struct acc accs[], uint32_t count)
-{
-	struct am_scatter *scatter = malloc(sizeof(*scatter) + count * sizeof(scatter->parts[0]));
-
-	if (!scatter)
-		return NULL;
-	scatter->count = count;
-	for (uint32_t i = 0; i < count; i++)
-		scatter->parts[i] = (struct am_part){ accs[i].result, (uint32_t)element_span(accs[i].type, accs[i].count) };
-	return scatter;
-}
-
-/* Sends a message of `count` operations; returns what send_message does. */
-static int send_list(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count,
-                     struct am_message *message)
+int am_issue_list(struct oriel_win *win, struct link *link, struct am_message *message, struct acc_span span,
+                  const char *call)
 {
 	int rc;
 
-	if (message->result_bytes > 0) {
-		message->scatter = scatter_of(accs, count);
-		if (!message->scatter)
-			return err_set(ORIEL_ERR_MEMORY, "%s: out of memory for %u results of rank %d", win->label, count,
-			               link->rank);
-	}
+	message->am.disp_bytes = span.from - link->base;
+	message->subject = subject_of(win, link, call, span);
 	rc = send_message(win, link, message);
 	if (rc != 1)
 		free(message->scatter);
-	return rc;
-}
-
-int am_issue_list(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count, const char *call)
-{
-	struct acc_span span = span_of(accs, count);
-	uint8_t data[AM_LARGEST_BYTES];
-	struct am_message message;
-	uint32_t sent = 0, n;
-	int rc = 1;
-
-	while (rc == 1 && sent < count && span.bytes <= UINT32_MAX) {
-		n = am_encode_list(accs + sent, count - sent, span.from, data, &message);
-		if (n == 0)
-			break;
-		message.am.disp_bytes = span.from - link->base;
-		message.subject = subject_of(win, link, call, span_of(accs + sent, n));
-		rc = send_list(win, link, accs + sent, n, &message);
-		sent += rc == 1 ? n : 0;
-	}
-	rc = sent_all(win, link, rc);
-	return rc < 0 ? rc : (int)sent;
+	return sent_all(win, link, rc);
 }
 
 int am_issue_add(struct oriel_win *win, struct link *link, uint32_t signal, uint64_t value)

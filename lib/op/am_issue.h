@@ -24,6 +24,7 @@
 
 #include "op/acc.h"
 
+struct am_message;
 struct oriel_win;
 struct link;
 
@@ -35,12 +36,11 @@ struct link;
 int am_issue(struct oriel_win *win, struct link *link, struct acc *acc);
 
 /*
- * Has the target apply a list of operations, of one type and operation, with as few messages as
- * possible; errors name `call`. Only for windows of one piece of memory. Returns how many of the
- * first operations are on their way: the next is not for a list, or there is no room now. ERRORS:
- * as am_issue.
+ * Has the target apply a list, which am_encode_list has made, on bytes of that span; errors name
+ * `call`. The message's scatter is freed. Returns what am_issue does.
  */
-int am_issue_list(struct oriel_win *win, struct link *link, const struct acc accs[], uint32_t count, const char *call);
+int am_issue_list(struct oriel_win *win, struct link *link, struct am_message *message, struct acc_span span,
+                  const char *call);
 
 /*
  * Has the target add to one of its signals, which the origin has checked, behind everything that

@@ -2,11 +2,14 @@
 /* See list.h. */
 #include "op/list.h"
 
-#include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/err.h"
 #include "op/acc_route.h"
 #include "op/acc_target.h"
+#include "op/am_codec.h"
 #include "op/am_issue.h"
 #include "op/issue.h"
 #include "verbs/direct_access.h"
@@ -35,68 +38,167 @@ bool list_takes_messages(struct link *link)
 	return direct_has_lists(direct) && (link->marks & LINK_AM || direct_polls(direct));
 }
 
-static bool is_for_message(const struct link *link, const struct acc *acc)
+/* The pieces of one message: those from the list's place to `end` that are not empty. */
+struct batch {
+	int end;
+	uint32_t count, bytes;
+	struct acc_span span;
+};
+
+static uint64_t address_of(const struct link *link, const struct oriel_target_piece *piece)
 {
-	return acc_route(link, acc->type, acc->remote_addr, acc->count) == ACC_ROUTE_AM &&
-	       acc->count * element_types[acc->type].size_bytes <= LIST_PIECE_BYTES;
+	return link->base + (uint64_t)piece->disp * link->disp_unit_bytes;
 }
 
-/*
- * Returns false for pairs, which have padding, and for dynamic windows, whose displacements are
- * addresses.
- */
-static bool takes_lists(const struct link *link, enum oriel_type type)
+/* Adds a piece. Returns false if it does not fit, or is not for a message. */
+static bool add_piece(const struct link *link, const struct list *list, uint64_t addr, size_t bytes,
+                      struct batch *batch)
 {
-	return link->route != ROUTE_REGIONS && !element_has_padding(type);
-}
+	uint64_t from = addr, to = addr + bytes;
 
-/* Returns how many of the first operations went out, or an error. */
-static int accs_together(struct oriel_win *win, struct link *link, struct acc accs[], uint32_t count, const char *call)
-{
-	int sent, rc;
+	if (batch->count > 0) {
+		uint64_t end = batch->span.from + batch->span.bytes;
 
-	if (count < 2 || !takes_lists(link, accs->type) || !may_go(win, link))
-		return 0;
-	for (uint32_t i = 0; i < count; i++) {
-		if (!is_for_message(link, &accs[i]))
-			return 0;
+		from = from < batch->span.from ? from : batch->span.from;
+		to = to > end ? to : end;
 	}
-	note_operation(win, link);
-	sent = am_issue_list(win, link, accs, count, call);
-	if (sent != 0)
-		return sent;
-	rc = acc_issue_or_defer(win, link, accs, call);
-	return rc ? rc : 1;
+	if (bytes > LIST_PIECE_BYTES || batch->count == AM_LIST_MAX || to - from > UINT32_MAX ||
+	    batch->bytes + bytes + AM_TABLE_BYTES(batch->count + 1) > AM_LARGEST_BYTES ||
+	    acc_route(link, list->type, addr, bytes / element_types[list->type].size_bytes) != ACC_ROUTE_AM)
+		return false;
+	batch->span = (struct acc_span){ from, to - from };
+	batch->bytes += (uint32_t)bytes;
+	batch->count++;
+	return true;
 }
 
-int list_issue_accs(struct oriel_win *win, struct link *link, struct acc accs[], uint32_t count, const char *call)
+static struct batch next_batch(const struct link *link, const struct list *list)
 {
+	struct batch batch = { .end = list->at };
+
+	for (; batch.end < list->count; batch.end++) {
+		const struct oriel_target_piece *piece = &list->target[batch.end];
+
+		if (piece->size_bytes > 0 && !add_piece(link, list, address_of(link, piece), piece->size_bytes, &batch))
+			break;
+	}
+	return batch;
+}
+
+static void write_table(const struct link *link, const struct list *list, const struct batch *batch, uint8_t *table)
+{
+	const size_t size_bytes = element_types[list->type].size_bytes;
+
+	for (int i = list->at; i < batch->end; i++) {
+		const struct oriel_target_piece *target = &list->target[i];
+		struct am_piece piece = { (uint32_t)(address_of(link, target) - batch->span.from),
+			                      (uint32_t)(target->size_bytes / size_bytes) };
+
+		if (piece.count == 0)
+			continue;
+		memcpy(table, &piece, sizeof(piece));
+		table += sizeof(piece);
+	}
+}
+
+/* Moves the walk on, and returns where these bytes of a result go; NULL: out of memory. */
+static struct am_scatter *scatter_of(struct walk *walk, uint32_t bytes)
+{
+	struct am_scatter *scatter;
+	struct walk ahead = *walk;
+	uint32_t count = 0;
+	size_t some;
+
+	for (size_t left = bytes; left > 0; left -= some) {
+		some = walk_together(&ahead, left);
+		walk_step(&ahead, some);
+		count++;
+	}
+	scatter = malloc(sizeof(*scatter) + count * sizeof(scatter->parts[0]));
+	if (!scatter)
+		return NULL;
+	scatter->count = count;
+	for (uint32_t i = 0; i < count; i++, bytes -= (uint32_t)some) {
+		some = walk_together(walk, bytes);
+		scatter->parts[i] = (struct am_part){ walk_step(walk, some), (uint32_t)some };
+	}
+	return scatter;
+}
+
+/* Sends a message. Returns 0 or ISSUE_LATER, or an error. */
+static int send_batch(struct oriel_win *win, struct link *link, struct list *list, const struct batch *batch)
+{
+	struct walk origin = list->origin, result = list->result;
+	uint8_t data[AM_LARGEST_BYTES];
+	struct am_message message;
+	int rc;
+
+	write_table(link, list, batch, data);
+	if (list->op != ORIEL_NO_OP)
+		walk_pack(&origin, data + AM_TABLE_BYTES(batch->count), batch->bytes);
+	am_encode_list(list->type, list->op, batch->count, batch->bytes, data, &message);
+	if (list->result.count > 0) {
+		message.result_bytes = batch->bytes;
+		message.scatter = scatter_of(&result, batch->bytes);
+		if (!message.scatter)
+			return err_set(ORIEL_ERR_MEMORY, "%s: %s: out of memory for the results of rank %d", list->call, win->label,
+			               link->rank);
+	}
+	rc = am_issue_list(win, link, &message, batch->span, list->call);
+	if (rc != 0)
+		return rc;
+	list->at = batch->end;
+	list->origin = origin;
+	list->result = result;
+	return 0;
+}
+
+/* Returns an operation on the next bytes of a piece, at most `bytes`, and moves the walks on. */
+static struct acc next_stretch(struct list *list, uint64_t addr, size_t bytes)
+{
+	size_t some = walk_together(&list->result, walk_together(&list->origin, bytes));
+	struct acc acc;
+
+	acc_init(&acc, list->type, list->op, some / element_types[list->type].size_bytes);
+	acc.origin = walk_step(&list->origin, some);
+	acc.result = walk_step(&list->result, some);
+	acc.remote_addr = addr;
+	return acc;
+}
+
+int list_issue_piece(struct oriel_win *win, struct link *link, struct list *list)
+{
+	const struct oriel_target_piece *piece = &list->target[list->at++];
 	int rc = 0;
 
-	for (uint32_t at = 0; rc >= 0 && at < count;) {
-		rc = accs_together(win, link, &accs[at], count - at, call);
-		at += rc > 0 ? (uint32_t)rc : 0;
-		if (rc >= 0 && at < count)
-			rc = acc_issue_or_defer(win, link, &accs[at++], call);
+	for (size_t done = 0; rc == 0 && done < piece->size_bytes;) {
+		struct acc acc = next_stretch(list, address_of(link, piece) + done, piece->size_bytes - done);
+
+		done += acc.count * element_types[list->type].size_bytes;
+		rc = acc_issue_or_defer(win, link, &acc, list->call);
 	}
-	return rc < 0 ? rc : 0;
+	return rc;
 }
 
-/* Issues puts or gets as operations on bytes. Returns what accs_together does. */
-static int bytes_together(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count,
-                          const char *call)
+int list_send(struct oriel_win *win, struct link *link, struct list *list)
 {
-	struct acc accs[LIST_MAX];
+	struct batch batch;
+	int rc;
 
-	for (uint32_t i = 0; i < count; i++) {
-		acc_init(&accs[i], ORIEL_UINT8, ops->kind == OP_PUT ? ORIEL_REPLACE : ORIEL_NO_OP, ops[i].size_bytes);
-		if (ops->kind == OP_PUT)
-			accs[i].origin = ops[i].origin;
-		else
-			accs[i].result = ops[i].origin;
-		accs[i].remote_addr = ops[i].remote_addr;
-	}
-	return accs_together(win, link, accs, count, call);
+	if (list->alone || element_has_padding(list->type) || !may_go(win, link))
+		return 0;
+	batch = next_batch(link, list);
+	if (batch.count < 2)
+		return 0;
+	list->alone =
+		link_remote_regions(link) && !remote_region_unmapped(win, link, batch.span.from, batch.span.bytes);
+	if (list->alone)
+		return 0;
+	note_operation(win, link);
+	rc = send_batch(win, link, list, &batch);
+	if (rc == ISSUE_LATER)
+		rc = list_issue_piece(win, link, list);
+	return rc ? rc : 1;
 }
 
 /* Lists as a system call. */
@@ -122,8 +224,11 @@ static bool piece_of(struct oriel_win *win, struct link *link, const struct op *
 
 static bool read_list(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count)
 {
-	struct softverbs_piece pieces[LIST_MAX];
+	struct softverbs_piece pieces[READ_MAX];
 
+	if (count < 2 || ops->kind != OP_GET || !direct_has_lists(&link->peer->direct) ||
+	    (link->route != ROUTE_SYNC && link->route != ROUTE_REGIONS) || !may_go(win, link))
+		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		if (!piece_of(win, link, &ops[i], &pieces[i]))
 			return false;
@@ -134,31 +239,13 @@ static bool read_list(struct oriel_win *win, struct link *link, const struct op 
 	return true;
 }
 
-/* Issues puts or gets by one of the two ways. Returns what accs_together does. */
-static int ops_together(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count,
-                        const char *call)
-{
-	int rc = 0;
-
-	if (count < 2 || !direct_has_lists(&link->peer->direct) ||
-	    (link->route != ROUTE_SYNC && link->route != ROUTE_REGIONS))
-		return 0;
-	if (list_takes_messages(link))
-		rc = bytes_together(win, link, ops, count, call);
-	if (rc == 0 && ops->kind == OP_GET && may_go(win, link) && read_list(win, link, ops, count))
-		rc = (int)count;
-	return rc;
-}
-
 int list_issue(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count, const char *call)
 {
 	int rc = 0;
 
-	for (uint32_t at = 0; rc >= 0 && at < count;) {
-		rc = ops_together(win, link, &ops[at], count - at, call);
-		at += rc > 0 ? (uint32_t)rc : 0;
-		if (rc >= 0 && at < count)
-			rc = issue_or_defer(win, link, &ops[at++], call);
-	}
-	return rc < 0 ? rc : 0;
+	if (read_list(win, link, ops, count))
+		return 0;
+	for (uint32_t i = 0; rc == 0 && i < count; i++)
+		rc = issue_or_defer(win, link, &ops[i], call);
+	return rc;
 }

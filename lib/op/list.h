@@ -23,13 +23,27 @@
 #include <stdint.h>
 
 #include "op/acc.h"
+#include "op/walk.h"
 #include "win/operation.h"
 
 struct oriel_win;
 struct link;
 
-#define LIST_MAX 64          /* operations of one list */
-#define LIST_PIECE_BYTES 512 /* a larger operation gains little from its neighbours in a message */
+#define LIST_PIECE_BYTES 512 /* a larger piece gains little from its neighbours in a message */
+#define READ_MAX 64          /* pieces of a system call */
+
+/* A vector call, and the place in it. */
+struct list {
+	enum oriel_type type;
+	enum oriel_op op;
+	struct walk origin; /* empty for ORIEL_NO_OP */
+	struct walk result; /* empty if not wanted */
+	const struct oriel_target_piece *target;
+	int count;
+	int at;
+	bool alone; /* no piece is for a message */
+	const char *call;
+};
 
 /*
  * Returns whether an active message is faster than a system call: the target polls, or a message to
@@ -38,11 +52,16 @@ struct link;
 bool list_takes_messages(struct link *link);
 
 /*
- * Issues or defers operations of one call that have been checked: puts or gets, none of them empty,
- * or accumulate operations of one type and operation. As many as possible go out together. ERRORS:
- * as issue_or_defer. The caller holds win->lock.
+ * Sends a message for the next pieces, or waits for room at the target. The pieces have been
+ * checked. Returns 1; or 0: the next piece is to be issued by itself. ERRORS: as issue_or_defer.
+ * The caller holds win->lock.
  */
+int list_send(struct oriel_win *win, struct link *link, struct list *list);
+
+/* Issues or defers the next piece as accumulate operations. ERRORS: as issue_or_defer. */
+int list_issue_piece(struct oriel_win *win, struct link *link, struct list *list);
+
+/* Issues or defers puts, or READ_MAX gets, that have been checked. ERRORS: as issue_or_defer. */
 int list_issue(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count, const char *call);
-int list_issue_accs(struct oriel_win *win, struct link *link, struct acc accs[], uint32_t count, const char *call);
 
 #endif

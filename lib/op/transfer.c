@@ -201,7 +201,7 @@ static int vector_ranges(struct oriel_win *win, struct link *link, const struct 
 
 /* Operations that have not been issued yet. */
 struct stretches {
-	struct op ops[LIST_MAX];
+	struct op ops[READ_MAX];
 	uint32_t count;
 };
 
@@ -213,39 +213,55 @@ static int issue_stretches(struct oriel_win *win, struct link *link, struct stre
 	return rc;
 }
 
-/* Issues every stretch that is contiguous on both sides as one operation. */
+/* Issues the next piece: every stretch that is contiguous on both sides is one operation. */
+static int issue_piece(struct oriel_win *win, struct link *link, struct list *list, struct walk *here,
+                       struct stretches *stretches)
+{
+	const struct oriel_target_piece *target = &list->target[list->at++];
+	struct op op = { .kind = list->op == ORIEL_NO_OP ? OP_GET : OP_PUT };
+	int rc = 0;
+
+	for (size_t done = 0; rc == 0 && done < target->size_bytes; done += op.size_bytes) {
+		op.size_bytes = walk_together(here, target->size_bytes - done);
+		op.origin = walk_step(here, op.size_bytes);
+		op.remote_addr = link->base + (uint64_t)target->disp * link->disp_unit_bytes + done;
+		stretches->ops[stretches->count++] = op;
+		if (stretches->count == READ_MAX)
+			rc = issue_stretches(win, link, stretches, list->call);
+	}
+	return rc;
+}
+
+/* Returns the call as a list of operations on bytes. */
+static struct list list_of(const struct vector *v)
+{
+	const struct walk here = { v->origin, v->origin_count, 0, 0 }, none = { NULL, 0, 0, 0 };
+	const bool put = v->kind == OP_PUT;
+
+	return (struct list){ .type = ORIEL_UINT8,
+		                  .op = put ? ORIEL_REPLACE : ORIEL_NO_OP,
+		                  .origin = put ? here : none,
+		                  .result = put ? none : here,
+		                  .target = v->target,
+		                  .count = v->target_count,
+		                  .call = v->call };
+}
+
+/* Issues the pieces: by messages as far as these are faster. */
 static int vector_issue(struct oriel_win *win, struct link *link, const struct vector *v)
 {
-	int at_origin = 0, at_target = 0, rc = 0;
-	size_t origin_done = 0, target_done = 0;
+	struct list list = list_of(v);
 	struct stretches stretches;
+	int rc = 1;
 
+	list.alone = link_mapped(link) || !list_takes_messages(link);
 	stretches.count = 0;
-	while (rc == 0 && at_origin < v->origin_count && at_target < v->target_count) {
-		const struct oriel_origin_piece *origin = &v->origin[at_origin];
-		const struct oriel_target_piece *target = &v->target[at_target];
-		size_t bytes = min_size(origin->size_bytes - origin_done, target->size_bytes - target_done);
-
-		if (bytes > 0) {
-			struct op *op = &stretches.ops[stretches.count++];
-
-			*op = (struct op){ .kind = v->kind, .origin = (uint8_t *)origin->addr + origin_done, .size_bytes = bytes };
-			op->remote_addr = link->base + (uint64_t)target->disp * link->disp_unit_bytes + target_done;
-		}
-		if (stretches.count == LIST_MAX)
-			rc = issue_stretches(win, link, &stretches, v->call);
-		origin_done += bytes;
-		target_done += bytes;
-		if (origin_done == origin->size_bytes) {
-			at_origin++;
-			origin_done = 0;
-		}
-		if (target_done == target->size_bytes) {
-			at_target++;
-			target_done = 0;
-		}
+	while (rc >= 0 && list.at < list.count) {
+		rc = list_send(win, link, &list);
+		if (rc == 0)
+			rc = issue_piece(win, link, &list, v->kind == OP_PUT ? &list.origin : &list.result, &stretches);
 	}
-	return rc ? rc : issue_stretches(win, link, &stretches, v->call);
+	return rc < 0 ? rc : issue_stretches(win, link, &stretches, v->call);
 }
 
 /*

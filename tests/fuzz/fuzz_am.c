@@ -12,6 +12,8 @@
 
 #include <stdlib.h>
 
+#define FUZZ_SPAN_BYTES (1 << 20)
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* In memory of just the size that the elements take. */
@@ -28,16 +30,29 @@ static void apply(struct acc *acc)
 }
 
 /*
- * The operations of a list, whose results lie one behind the other in memory of AM_LARGEST_BYTES.
+ * The pieces of a list, in memory of the bytes from the first to the last; results lie one behind
+ * the other.
  */
 static void apply_list(const struct am *am, const uint8_t *ring)
 {
-	uint8_t *target = calloc(1, AM_LARGEST_BYTES), *result = calloc(1, AM_LARGEST_BYTES);
-	struct acc accs[AM_LIST_MAX];
-	uint32_t count = am_decode_list(am, ring, result, accs);
+	uint8_t *result = calloc(1, AM_LARGEST_BYTES), *target;
+	const uint8_t *operand;
+	struct am_list list;
 
-	for (uint32_t i = 0; i < count; i++)
-		acc_apply(&accs[i], target);
+	if (!am_decode_list(am, ring, result, &list) || list.span_bytes > FUZZ_SPAN_BYTES) {
+		free(result);
+		return;
+	}
+	target = calloc(1, list.span_bytes);
+	operand = list.operands;
+	for (uint32_t i = 0; i < list.count; i++) {
+		const struct am_piece *piece = &list.pieces[i];
+		size_t bytes = element_span(list.type, piece->count);
+
+		element_apply(list.type, list.op, target + piece->offset_bytes - list.from, operand, list.result, piece->count);
+		operand += operand ? bytes : 0;
+		list.result += list.result ? bytes : 0;
+	}
 	free(target);
 	free(result);
 }

@@ -7,23 +7,38 @@
 #include "op/am_codec.h"
 #include "suites.h"
 
-#define BASE UINT64_C(0x10000)
 #define DISP 512
 
 static uint8_t operands[2 * AM_LARGEST_BYTES], results[2 * AM_LARGEST_BYTES];
 static _Alignas(AM_ALIGN) uint8_t data[AM_DATA_BYTES];
 
-/* Operations of `elements` integers each, at uneven places, in a descending order. */
-static void make(struct acc *accs, uint32_t count, size_t elements, enum oriel_op op)
+static void make_operands(void)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		acc_init(&accs[i], ORIEL_INT32, op, elements);
-		accs[i].origin = op == ORIEL_NO_OP ? NULL : operands + i * elements * 4;
-		accs[i].result = results + i * elements * 4;
-		accs[i].remote_addr = BASE + (count - 1 - i) * (elements + 3) * 4;
-	}
 	for (size_t i = 0; i < sizeof(operands); i++)
 		operands[i] = (uint8_t)(i * 31 + i / 256);
+}
+
+/* Returns a piece of a list of `count`, of `elements` integers each, in a descending order with gaps. */
+static struct am_piece piece_of(uint32_t at, uint32_t count, uint32_t elements)
+{
+	return (struct am_piece){ 100 + (count - 1 - at) * (elements + 3) * 4, elements };
+}
+
+/* Returns the message of such a list. */
+static struct am_message make_list(uint32_t count, uint32_t elements, enum oriel_op op)
+{
+	struct am_message message;
+
+	make_operands();
+	for (uint32_t i = 0; i < count; i++) {
+		struct am_piece piece = piece_of(i, count, elements);
+
+		memcpy(data + i * sizeof(piece), &piece, sizeof(piece));
+	}
+	memcpy(data + AM_TABLE_BYTES(count), operands, count * elements * 4);
+	am_encode_list(ORIEL_INT32, op, count, count * elements * 4, data, &message);
+	message.result_bytes = count * elements * 4;
+	return message;
 }
 
 /* As the ring's sender completes it. */
@@ -34,60 +49,56 @@ static void complete(struct am_message *message)
 	message->am.wants_result = message->result_bytes > 0;
 }
 
-static void check_operation(const struct acc *sent, const struct acc *got, const uint8_t *result)
+static void check_list(uint32_t count, uint32_t elements, enum oriel_op op)
 {
-	CU_ASSERT(got->type == sent->type && got->op == sent->op && got->count == sent->count && !got->compare);
-	CU_ASSERT(got->remote_addr == DISP + sent->remote_addr - BASE);
-	CU_ASSERT(got->result == result);
-	CU_ASSERT_EQUAL(got->origin == NULL, sent->op == ORIEL_NO_OP);
-	if (got->origin)
-		CU_ASSERT_EQUAL(memcmp(got->origin, sent->origin, sent->count * 4), 0);
-}
+	struct am_message message = make_list(count, elements, op);
+	struct am_list list;
 
-static void check_round(uint32_t count, size_t elements, enum oriel_op op)
-{
-	struct acc accs[AM_LIST_MAX + 1], got[AM_LIST_MAX];
-	struct am_message message;
-	uint32_t sent, n;
-
-	make(accs, count, elements, op);
-	sent = am_encode_list(accs, count, BASE, data, &message);
-	CU_ASSERT_FATAL(sent > 0 && sent <= AM_LIST_MAX);
-	CU_ASSERT(message.am.data_bytes <= AM_LARGEST_BYTES && message.result_bytes == sent * elements * 4);
 	complete(&message);
-	n = am_decode_list(&message.am, data, results, got);
-	CU_ASSERT_EQUAL_FATAL(n, sent);
-	for (uint32_t i = 0; i < n; i++)
-		check_operation(&accs[i], &got[i], results + i * elements * 4);
+	CU_ASSERT_FATAL(am_decode_list(&message.am, data, results, &list));
+	CU_ASSERT(list.type == ORIEL_INT32 && list.op == op && list.count == count && list.disp_bytes == DISP);
+	CU_ASSERT(list.result == results && list.bytes == count * elements * 4);
+	CU_ASSERT(list.from == 100 && list.span_bytes == (count - 1) * (elements + 3) * 4 + elements * 4);
+	for (uint32_t i = 0; i < count; i++) {
+		struct am_piece piece = piece_of(i, count, elements);
+
+		CU_ASSERT_EQUAL(memcmp(&list.pieces[i], &piece, sizeof(piece)), 0);
+	}
+	CU_ASSERT_EQUAL(list.operands == NULL, op == ORIEL_NO_OP);
+	CU_ASSERT(!list.operands || memcmp(list.operands, operands, list.bytes) == 0);
 }
 
 static void list__arrives_as_it_was(void)
 {
 	for (uint32_t count = 1; count <= AM_LIST_MAX; count++) {
-		check_round(count, 1, ORIEL_SUM);
-		check_round(count, 5, ORIEL_REPLACE);
-		check_round(count, 3, ORIEL_NO_OP);
+		check_list(count, 1, ORIEL_SUM);
+		check_list(count, 5, ORIEL_REPLACE);
+		check_list(count, 3, ORIEL_NO_OP);
 	}
-	check_round(AM_LIST_MAX + 1, 1, ORIEL_SUM);
 }
 
-/* A message takes what fits: table and operands, or results. */
+/* Table and operands, or results, are no longer than a message. */
 static void list__is_no_longer_than_a_message(void)
 {
-	struct acc accs[AM_LIST_MAX];
+	const uint32_t elements = AM_LARGEST_BYTES / 4;
 	struct am_message message;
+	struct am_list list;
 
-	check_round(AM_LIST_MAX, 100, ORIEL_SUM);
-	check_round(AM_LIST_MAX, 100, ORIEL_NO_OP);
-	make(accs, 2, AM_LARGEST_BYTES / 4, ORIEL_SUM);
-	CU_ASSERT_EQUAL(am_encode_list(accs, 2, BASE, data, &message), 0);
+	check_list(1, elements - AM_TABLE_BYTES(1) / 4, ORIEL_SUM);
+	check_list(1, elements, ORIEL_NO_OP);
+	message = make_list(1, elements - AM_TABLE_BYTES(1) / 4 + 1, ORIEL_SUM);
+	complete(&message);
+	CU_ASSERT(!am_decode_list(&message.am, data, results, &list));
+	message = make_list(1, elements + 1, ORIEL_NO_OP);
+	complete(&message);
+	CU_ASSERT(!am_decode_list(&message.am, data, results, &list));
 }
 
-static uint32_t decode(struct am am)
+static bool decode(struct am am)
 {
-	struct acc got[AM_LIST_MAX];
+	struct am_list list;
 
-	return am_decode_list(&am, data, results, got);
+	return am_decode_list(&am, data, results, &list);
 }
 
 static void set_piece_count(uint32_t at, uint32_t count)
@@ -97,54 +108,51 @@ static void set_piece_count(uint32_t at, uint32_t count)
 
 static void list__of_nonsense_is_refused(void)
 {
-	struct acc accs[4];
-	struct am_message message;
+	struct am_message message = make_list(4, 2, ORIEL_SUM);
 	struct am am;
 
-	make(accs, 4, 2, ORIEL_SUM);
-	am_encode_list(accs, 4, BASE, data, &message);
 	complete(&message);
-	CU_ASSERT_EQUAL(decode(message.am), 4);
+	CU_ASSERT(decode(message.am));
 	am = message.am;
 	am.count = 0;
-	CU_ASSERT_EQUAL(decode(am), 0);
+	CU_ASSERT(!decode(am));
 	am = message.am;
 	am.count = AM_LIST_MAX + 1;
-	CU_ASSERT_EQUAL(decode(am), 0);
+	CU_ASSERT(!decode(am));
 	am = message.am;
 	am.count = 5; /* the table would be longer than it is */
-	CU_ASSERT_EQUAL(decode(am), 0);
+	CU_ASSERT(!decode(am));
 	am = message.am;
 	am.data_bytes -= 1;
-	CU_ASSERT_EQUAL(decode(am), 0);
+	CU_ASSERT(!decode(am));
 	am = message.am;
 	am.data_bytes = 8;
-	CU_ASSERT_EQUAL(decode(am), 0);
+	CU_ASSERT(!decode(am));
 	am = message.am;
 	am.data_bytes = AM_DATA_BYTES;
-	CU_ASSERT_EQUAL(decode(am), 0);
+	CU_ASSERT(!decode(am));
 	am = message.am;
 	am.data_at = AM_DATA_BYTES - AM_ALIGN;
-	CU_ASSERT_EQUAL(decode(am), 0);
+	CU_ASSERT(!decode(am));
 	am = message.am;
 	am.type = ORIEL_DOUBLE_INT;
-	CU_ASSERT_EQUAL(decode(am), 0);
+	CU_ASSERT(!decode(am));
 	am = message.am;
 	am.type = 0;
-	CU_ASSERT_EQUAL(decode(am), 0);
+	CU_ASSERT(!decode(am));
 	am = message.am;
 	am.op = ORIEL_NO_OP;
 	am.wants_result = 0;
 	am.data_bytes = AM_TABLE_BYTES(4);
-	CU_ASSERT_EQUAL(decode(am), 0);
+	CU_ASSERT(!decode(am));
 	set_piece_count(2, 0);
-	CU_ASSERT_EQUAL(decode(message.am), 0);
+	CU_ASSERT(!decode(message.am));
 	set_piece_count(2, 3);
-	CU_ASSERT_EQUAL(decode(message.am), 0);
+	CU_ASSERT(!decode(message.am));
 	set_piece_count(2, UINT32_MAX);
-	CU_ASSERT_EQUAL(decode(message.am), 0);
+	CU_ASSERT(!decode(message.am));
 	set_piece_count(2, 2);
-	CU_ASSERT_EQUAL(decode(message.am), 4);
+	CU_ASSERT(decode(message.am));
 }
 
 /* A row of blocks of `elements` integers, at a distance of three elements more than they need. */
@@ -153,7 +161,11 @@ static struct acc make_row(uint32_t blocks, size_t elements, enum oriel_op op)
 	const ptrdiff_t distance = (ptrdiff_t)(elements + 3) * 4;
 	struct acc acc;
 
-	make(&acc, 1, elements, op);
+	make_operands();
+	acc_init(&acc, ORIEL_INT32, op, elements);
+	acc.origin = op == ORIEL_NO_OP ? NULL : operands;
+	acc.result = results;
+	acc.remote_addr = 0;
 	acc.blocks = blocks;
 	acc.row = (struct acc_row){ .target = -distance, .origin = (ptrdiff_t)elements * 4, .result = distance };
 	return acc;
