@@ -104,30 +104,20 @@ static int check_targets(struct oriel_win *win, struct link *link, const struct 
 	return rc;
 }
 
-/*
- * Issues the pieces as a row, if all of them are one and go to the target's handler. Returns 1:
- * they have to be issued otherwise.
- */
-static int vector_by_row(struct oriel_win *win, int rank, const struct acc_vector *v)
+/* Returns whether the pieces are a row. */
+static bool vector_row(const struct acc_vector *v, struct acc *acc)
 {
 	const bool reads = v->op != ORIEL_NO_OP;
 	const struct row_lists lists = { reads ? v->origin.list : NULL, v->fetches ? v->result.list : NULL, v->target,
 		                             v->target_count, v->call };
-	struct link *link;
-	struct acc acc;
-	int rc;
 
-	if (v->target_count < 2 || !v->target || (reads && (v->origin.count != v->target_count || !v->origin.list)) ||
-	    (v->fetches && (v->result.count != v->target_count || !v->result.list)) ||
-	    !row_find(&lists, v->type, v->op, &acc))
-		return 1;
-	rc = op_begin(win, rank, false, &link, v->call);
-	if (rc)
-		return rc;
-	return row_place(win, link, &acc, v->target->disp) ? acc_issue_or_defer(win, link, &acc, v->call) : 1;
+	return v->target_count > 1 && v->target && (!reads || (v->origin.count == v->target_count && v->origin.list)) &&
+	       (!v->fetches || (v->result.count == v->target_count && v->result.list)) &&
+	       row_find(&lists, v->type, v->op, acc);
 }
 
-static int vector_locked(struct oriel_win *win, int rank, const struct acc_vector *v, size_t bytes)
+/* Issues the pieces: by messages as far as the target applies them. */
+static int issue_pieces(struct oriel_win *win, struct link *link, const struct acc_vector *v)
 {
 	struct list list = { .type = v->type,
 		                 .op = v->op,
@@ -136,12 +126,8 @@ static int vector_locked(struct oriel_win *win, int rank, const struct acc_vecto
 		                 .target = v->target,
 		                 .count = v->target_count,
 		                 .call = v->call };
-	struct link *link;
-	int rc = op_begin(win, rank, bytes == 0, &link, v->call);
+	int rc = check_targets(win, link, v);
 
-	if (rc || bytes == 0)
-		return rc;
-	rc = check_targets(win, link, v);
 	while (rc >= 0 && list.at < list.count) {
 		rc = list_send(win, link, &list);
 		if (rc == 0)
@@ -249,17 +235,23 @@ static int apply_at_once(struct oriel_win *win, int rank, const struct acc_vecto
 /* The general path, for the pieces behind the first `done`. */
 static int finish(struct oriel_win *win, int rank, struct acc_vector *v, int done)
 {
-	size_t bytes = 0;
-	int rc = done == 0 ? vector_by_row(win, rank, v) : 1;
+	struct acc row;
+	const bool is_row = done == 0 && vector_row(v, &row);
+	size_t bytes = is_row ? acc_bytes(&row) : 0;
+	struct link *link;
+	int rc = is_row ? 0 : check_sums(v, &bytes);
 
-	if (rc <= 0)
+	if (rc == 0)
+		rc = op_begin(win, rank, bytes == 0, &link, v->call);
+	if (rc || bytes == 0)
 		return rc;
-	rc = check_sums(v, &bytes);
+	if (is_row && row_place(win, link, &row, v->target->disp))
+		return acc_issue_or_defer(win, link, &row, v->call);
 	v->target += done;
 	v->target_count -= done;
 	v->origin.at = v->op == ORIEL_NO_OP ? 0 : done;
 	v->result.at = v->fetches ? done : 0;
-	return rc ? rc : vector_locked(win, rank, v, bytes);
+	return issue_pieces(win, link, v);
 }
 
 static int vector_run(struct oriel_win *win, int rank, struct acc_vector *v)

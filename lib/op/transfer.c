@@ -306,40 +306,21 @@ static bool vector_row(const struct vector *v, struct acc *acc)
 	       row_find(&lists, ORIEL_UINT8, put ? ORIEL_REPLACE : ORIEL_NO_OP, acc);
 }
 
-/*
- * Issues the pieces as a row, if they are one and a message is faster. Returns 1: they have to be
- * issued otherwise.
- */
-static int vector_by_row(struct oriel_win *win, int rank, const struct vector *v)
-{
-	struct link *link;
-	struct acc acc;
-	int rc;
-
-	if (!vector_row(v, &acc))
-		return 1;
-	rc = op_begin(win, rank, false, &link, v->call);
-	if (rc)
-		return rc;
-	if (!list_takes_messages(link) || !row_place(win, link, &acc, v->target->disp))
-		return 1;
-	return acc_issue_or_defer(win, link, &acc, v->call);
-}
-
 /* The general path. The caller holds win->lock. */
 static int vector_any(struct oriel_win *win, int rank, const struct vector *v)
 {
+	struct acc row;
+	const bool is_row = vector_row(v, &row);
+	size_t bytes = is_row ? acc_bytes(&row) : 0;
 	struct link *link;
-	size_t bytes = 0;
-	int rc = vector_by_row(win, rank, v);
+	int rc = is_row ? 0 : vector_sums(v, &bytes);
 
-	if (rc <= 0)
-		return rc;
-	rc = vector_sums(v, &bytes);
 	if (rc == 0)
 		rc = op_begin(win, rank, bytes == 0, &link, v->call);
 	if (rc || bytes == 0)
 		return rc;
+	if (is_row && list_takes_messages(link) && row_place(win, link, &row, v->target->disp))
+		return acc_issue_or_defer(win, link, &row, v->call);
 	rc = vector_ranges(win, link, v);
 	return rc ? rc : vector_issue(win, link, v);
 }
