@@ -29,6 +29,8 @@ static const char *const known[] = {
 	"ORIEL_PROFILE_OUT",
 	"ORIEL_PROFILE",
 	"ORIEL_SEE",
+	"ORIEL_TRACE",
+	"ORIEL_TRACE_BYTES",
 	"ORIEL_BOOTSTRAP",
 	"ORIEL_RANK",
 	"ORIEL_SIZE",

@@ -10,8 +10,7 @@
 #include "base/util.h"
 #include "see/front/clock.h"
 
-#define LANES 64
-#define SHARED_LANE (LANES - 1)
+#define SHARED_LANE (PART_LANES - 1)
 #define PLACES (2 * PART_SITES) /* of the hash table */
 
 /* The key of a site. */
@@ -105,9 +104,24 @@ static void count(struct part_site *site, uint64_t bytes, uint64_t ticks)
 	site->sizes[size_class(bytes)]++;
 }
 
+static void trace(const struct call *call, uint64_t bytes, uint64_t ended, uint32_t site, uint32_t lane)
+{
+	trace_add(lane, &(struct part_entry){ .begun = call->begun,
+	                                      .ended = ended,
+	                                      .bytes = bytes,
+	                                      .rank = window_rank(call->window, call->target),
+	                                      .site = (uint16_t)site,
+	                                      .kind = PART_CALL });
+}
+
 struct call call_enter(const char *name, uint32_t window, const void *caller)
 {
-	return (struct call){ name, caller, window, clock_ticks() };
+	return (struct call){ name, caller, window, -1, clock_ticks() };
+}
+
+struct call call_enter_to(const char *name, uint32_t window, int target, const void *caller)
+{
+	return (struct call){ name, caller, window, target, clock_ticks() };
 }
 
 /* ---- calls that others may wait for ---- */
@@ -174,6 +188,7 @@ int call_leave(const struct call *call, uint64_t bytes, int rc)
 	struct part *part = part_of_process();
 	struct site_key key = { call->name, call->caller, call->window, own_lane() };
 	uint32_t place, index;
+	uint64_t ended;
 
 	if (!part)
 		return rc;
@@ -184,10 +199,13 @@ int call_leave(const struct call *call, uint64_t bytes, int rc)
 		__atomic_fetch_add(&part->header.lost, 1, __ATOMIC_RELAXED);
 		return rc;
 	}
-	waits_take(part, index, call->begun);
 	if (key.lane == SHARED_LANE)
 		pthread_mutex_lock(&sharing);
-	count(&part->sites[index], bytes, clock_ticks() - call->begun);
+	waits_take(part, index, call->begun);
+	ended = clock_ticks();
+	count(&part->sites[index], bytes, ended - call->begun);
+	if (trace_is_on())
+		trace(call, bytes, ended, index, key.lane);
 	if (key.lane == SHARED_LANE)
 		pthread_mutex_unlock(&sharing);
 	return rc;

@@ -67,10 +67,14 @@ struct call {
 	const char *name;   /* a literal: its address tells the calls apart */
 	const void *caller; /* behind the call, in the program */
 	uint32_t window;    /* index in the part, or PART_NONE */
+	int target;         /* member of the window; -1: none */
 	uint64_t begun;     /* clock_ticks */
 };
 
 struct call call_enter(const char *name, uint32_t window, const void *caller);
+
+/* The call has a target. */
+struct call call_enter_to(const char *name, uint32_t window, int target, const void *caller);
 
 /* Records the call, and returns rc. */
 int call_leave(const struct call *call, uint64_t bytes, int rc);
@@ -87,7 +91,24 @@ void creation_begins(const int ranks[], int count, uint64_t begun_ns);
 /* Notes that the window's end begins. */
 void removal_begins(const struct call *call);
 
+/* trace.c: the timeline */
+
+/* Returns how many chunks the part is to have; 0: no timeline is wanted. */
+uint32_t trace_chunks_wanted(void);
+
+/* Entries go to the chunks of the part from now on. */
+void trace_open(struct part *part);
+
+/* Returns whether there is a timeline. */
+bool trace_is_on(void);
+
+/* Adds an entry of the lane. One thread at a time. */
+void trace_add(uint32_t lane, const struct part_entry *entry);
+
 /* windows.c: handles of windows */
+
+/* Returns the rank, in the job, of a member of the window; -1: not known. */
+int window_rank(uint32_t window, int member);
 
 /* Returns the ranks of a window's members, in the job; count 0: not known. */
 const int *window_ranks(uint32_t window, int *count);

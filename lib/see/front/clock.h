@@ -54,4 +54,22 @@ static inline uint64_t clock_ticks(void)
 	return clock_is_counter ? clock_counter() : now_ns();
 }
 
+#define CLOCK_TRIES 3
+
+/* Reads both clocks at one time. The shortest of some tries counts: a thread may be interrupted. */
+static inline void clock_read_both(uint64_t *ticks, uint64_t *ns)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < CLOCK_TRIES; i++) {
+		uint64_t before = clock_ticks(), now = now_ns(), apart = clock_ticks() - before;
+
+		if (apart >= least)
+			continue;
+		least = apart;
+		*ticks = before + apart / 2;
+		*ns = now;
+	}
+}
+
 #endif

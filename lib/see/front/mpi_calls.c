@@ -86,7 +86,7 @@ static uint64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
 int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Put", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Put", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -96,7 +96,7 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
 int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
             int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Get", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Get", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -106,7 +106,7 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
 int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Accumulate", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Accumulate", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -117,7 +117,7 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
                        int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
                        int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Get_accumulate", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Get_accumulate", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
@@ -128,7 +128,7 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
 int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-	struct call call = call_enter("MPI_Rput", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Rput", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -138,7 +138,7 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
 int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
              int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-	struct call call = call_enter("MPI_Rget", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Rget", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -149,7 +149,7 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
                     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
                     MPI_Request *request)
 {
-	struct call call = call_enter("MPI_Raccumulate", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Raccumulate", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -160,7 +160,7 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
                         int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
                         int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-	struct call call = call_enter("MPI_Rget_accumulate", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Rget_accumulate", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
@@ -171,7 +171,7 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
 int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
                      MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Fetch_and_op", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Fetch_and_op", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(1, datatype),
 	                  next.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win));
@@ -180,7 +180,7 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
 int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
                          int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Compare_and_swap", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Compare_and_swap", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(1, datatype),
 	                  next.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp,
@@ -236,14 +236,14 @@ int MPI_Win_test(MPI_Win win, int *flag)
 
 int MPI_Win_lock(int type, int rank, int assertions, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_lock", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Win_lock", window_of(win), rank, __builtin_return_address(0));
 
 	return call_leave(&call, 0, next.Win_lock(type, rank, assertions, win));
 }
 
 int MPI_Win_unlock(int rank, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_unlock", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Win_unlock", window_of(win), rank, __builtin_return_address(0));
 
 	call_begins(&call, EVENT_UNLOCK);
 	return call_leave(&call, 0, next.Win_unlock(rank, win));
@@ -266,7 +266,7 @@ int MPI_Win_unlock_all(MPI_Win win)
 
 int MPI_Win_flush(int rank, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_flush", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Win_flush", window_of(win), rank, __builtin_return_address(0));
 
 	return call_leave(&call, 0, next.Win_flush(rank, win));
 }
@@ -280,7 +280,7 @@ int MPI_Win_flush_all(MPI_Win win)
 
 int MPI_Win_flush_local(int rank, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_flush_local", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Win_flush_local", window_of(win), rank, __builtin_return_address(0));
 
 	return call_leave(&call, 0, next.Win_flush_local(rank, win));
 }
@@ -476,7 +476,7 @@ int MPI_Finalize(void)
 int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Put_c", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Put_c", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -486,7 +486,7 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
 int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Get_c", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Get_c", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -496,7 +496,7 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
 int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                      MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Accumulate_c", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Accumulate_c", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -508,7 +508,7 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
                          MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                          MPI_Win win)
 {
-	struct call call = call_enter("MPI_Get_accumulate_c", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Get_accumulate_c", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
@@ -520,7 +520,7 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                MPI_Request *request)
 {
-	struct call call = call_enter("MPI_Rput_c", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Rput_c", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -531,7 +531,7 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                MPI_Request *request)
 {
-	struct call call = call_enter("MPI_Rget_c", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Rget_c", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -542,7 +542,7 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                       MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                       MPI_Win win, MPI_Request *request)
 {
-	struct call call = call_enter("MPI_Raccumulate_c", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Raccumulate_c", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -554,7 +554,7 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
                           MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                           MPI_Win win, MPI_Request *request)
 {
-	struct call call = call_enter("MPI_Rget_accumulate_c", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Rget_accumulate_c", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,

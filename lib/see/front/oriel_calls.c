@@ -77,14 +77,14 @@ static uint64_t bytes_of_targets(const struct oriel_target_piece pieces[], int c
 
 int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_rank, size_t target_disp)
 {
-	struct call call = call_enter("oriel_put", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("oriel_put", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, size_bytes, next.put(win, origin, size_bytes, target_rank, target_disp));
 }
 
 int oriel_get(oriel_win *win, void *origin, size_t size_bytes, int target_rank, size_t target_disp)
 {
-	struct call call = call_enter("oriel_get", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("oriel_get", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, size_bytes, next.get(win, origin, size_bytes, target_rank, target_disp));
 }
@@ -92,7 +92,7 @@ int oriel_get(oriel_win *win, void *origin, size_t size_bytes, int target_rank, 
 int oriel_putv(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count, int target_rank,
                const struct oriel_target_piece target[], int target_count)
 {
-	struct call call = call_enter("oriel_putv", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("oriel_putv", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(origin, origin_count),
 	                  next.putv(win, origin, origin_count, target_rank, target, target_count));
@@ -101,7 +101,7 @@ int oriel_putv(oriel_win *win, const struct oriel_origin_piece origin[], int ori
 int oriel_getv(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count, int target_rank,
                const struct oriel_target_piece target[], int target_count)
 {
-	struct call call = call_enter("oriel_getv", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("oriel_getv", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(origin, origin_count),
 	                  next.getv(win, origin, origin_count, target_rank, target, target_count));
@@ -110,7 +110,7 @@ int oriel_getv(oriel_win *win, const struct oriel_origin_piece origin[], int ori
 int oriel_accumulate(oriel_win *win, const void *origin, size_t count, enum oriel_type type, enum oriel_op op,
                      int target_rank, size_t target_disp)
 {
-	struct call call = call_enter("oriel_accumulate", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("oriel_accumulate", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, count * oriel_type_bytes(type),
 	                  next.accumulate(win, origin, count, type, op, target_rank, target_disp));
@@ -119,7 +119,7 @@ int oriel_accumulate(oriel_win *win, const void *origin, size_t count, enum orie
 int oriel_get_accumulate(oriel_win *win, const void *origin, void *result, size_t count, enum oriel_type type,
                          enum oriel_op op, int target_rank, size_t target_disp)
 {
-	struct call call = call_enter("oriel_get_accumulate", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("oriel_get_accumulate", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, count * oriel_type_bytes(type),
 	                  next.get_accumulate(win, origin, result, count, type, op, target_rank, target_disp));
@@ -128,7 +128,7 @@ int oriel_get_accumulate(oriel_win *win, const void *origin, void *result, size_
 int oriel_fetch_and_op(oriel_win *win, const void *origin, void *result, enum oriel_type type, enum oriel_op op,
                        int target_rank, size_t target_disp)
 {
-	struct call call = call_enter("oriel_fetch_and_op", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("oriel_fetch_and_op", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, oriel_type_bytes(type),
 	                  next.fetch_and_op(win, origin, result, type, op, target_rank, target_disp));
@@ -137,7 +137,8 @@ int oriel_fetch_and_op(oriel_win *win, const void *origin, void *result, enum or
 int oriel_compare_and_swap(oriel_win *win, const void *origin, const void *compare, void *result, enum oriel_type type,
                            int target_rank, size_t target_disp)
 {
-	struct call call = call_enter("oriel_compare_and_swap", window_of(win), __builtin_return_address(0));
+	struct call call =
+		call_enter_to("oriel_compare_and_swap", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, oriel_type_bytes(type),
 	                  next.compare_and_swap(win, origin, compare, result, type, target_rank, target_disp));
@@ -146,7 +147,7 @@ int oriel_compare_and_swap(oriel_win *win, const void *origin, const void *compa
 int oriel_accumulatev(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count, enum oriel_type type,
                       enum oriel_op op, int target_rank, const struct oriel_target_piece target[], int target_count)
 {
-	struct call call = call_enter("oriel_accumulatev", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("oriel_accumulatev", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of_targets(target, target_count),
 	                  next.accumulatev(win, origin, origin_count, type, op, target_rank, target, target_count));
@@ -156,7 +157,7 @@ int oriel_get_accumulatev(oriel_win *win, const struct oriel_origin_piece origin
                           const struct oriel_origin_piece result[], int result_count, enum oriel_type type,
                           enum oriel_op op, int target_rank, const struct oriel_target_piece target[], int target_count)
 {
-	struct call call = call_enter("oriel_get_accumulatev", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("oriel_get_accumulatev", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of_targets(target, target_count),
 	                  next.get_accumulatev(win, origin, origin_count, result, result_count, type, op, target_rank,
@@ -167,28 +168,29 @@ int oriel_get_accumulatev(oriel_win *win, const struct oriel_origin_piece origin
 
 int oriel_win_flush(oriel_win *win, int target_rank)
 {
-	struct call call = call_enter("oriel_win_flush", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("oriel_win_flush", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, 0, next.win_flush(win, target_rank));
 }
 
 int oriel_win_flush_local(oriel_win *win, int target_rank)
 {
-	struct call call = call_enter("oriel_win_flush_local", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("oriel_win_flush_local", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, 0, next.win_flush_local(win, target_rank));
 }
 
 int oriel_win_iflush(oriel_win *win, int target_rank, oriel_request *request)
 {
-	struct call call = call_enter("oriel_win_iflush", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("oriel_win_iflush", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, 0, next.win_iflush(win, target_rank, request));
 }
 
 int oriel_win_iflush_local(oriel_win *win, int target_rank, oriel_request *request)
 {
-	struct call call = call_enter("oriel_win_iflush_local", window_of(win), __builtin_return_address(0));
+	struct call call =
+		call_enter_to("oriel_win_iflush_local", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, 0, next.win_iflush_local(win, target_rank, request));
 }
@@ -256,14 +258,14 @@ int oriel_win_fence(oriel_win *win, int assertions)
 
 int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, int assertions)
 {
-	struct call call = call_enter("oriel_win_lock", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("oriel_win_lock", window_of(win), target_rank, __builtin_return_address(0));
 
 	return call_leave(&call, 0, next.win_lock(win, type, target_rank, assertions));
 }
 
 int oriel_win_unlock(oriel_win *win, int target_rank)
 {
-	struct call call = call_enter("oriel_win_unlock", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("oriel_win_unlock", window_of(win), target_rank, __builtin_return_address(0));
 
 	call_begins(&call, EVENT_UNLOCK);
 	return call_leave(&call, 0, next.win_unlock(win, target_rank));
@@ -295,7 +297,7 @@ int oriel_win_sync(oriel_win *win)
 
 int oriel_signal(oriel_win *win, int target_rank, uint32_t signal, uint64_t value, enum oriel_signal_op op)
 {
-	struct call call = call_enter("oriel_signal", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter_to("oriel_signal", window_of(win), target_rank, __builtin_return_address(0));
 
 	signal_begins(&call, target_rank);
 	return call_leave(&call, sizeof(value), next.signal(win, target_rank, signal, value, op));

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/util.h"
 #include "see/front/clock.h"
 
 bool clock_is_counter;
@@ -35,16 +35,45 @@ static bool make_folder(void)
 	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 077) == 0;
 }
 
-/* Takes the room at once: a full disk is an error here, not a signal at a store. */
+static void complain(const char *what, const char *where)
+{
+	fprintf(stderr, "oriel: there is no %s of process %d: %s: %s\n", what, (int)getpid(), where, strerror(errno));
+}
+
+/*
+ * Takes the room at once: a full disk is an error here, not a signal at a store. Beyond the limit
+ * of a file's size fallocate raises a signal.
+ */
+static bool take_room(int fd, uint64_t bytes)
+{
+	struct rlimit limit;
+
+	errno = EFBIG;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur)
+		return false;
+	errno = posix_fallocate(fd, 0, (off_t)bytes);
+	return errno == 0;
+}
+
+/* Without room for the timeline there is a profile alone. */
 static struct part *map_file(int fd)
 {
-	void *memory;
+	uint32_t chunks = trace_chunks_wanted();
+	struct part *memory;
 
-	errno = posix_fallocate(fd, 0, sizeof(struct part));
-	if (errno)
+	if (!take_room(fd, sizeof(struct part)))
 		return NULL;
-	memory = mmap(NULL, sizeof(struct part), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	return memory == MAP_FAILED ? NULL : memory;
+	if (chunks && !take_room(fd, part_file_bytes(chunks))) {
+		complain("timeline", part_path);
+		chunks = 0;
+		if (ftruncate(fd, sizeof(struct part)))
+			return NULL;
+	}
+	memory = mmap(NULL, part_file_bytes(chunks), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	memory->header.chunk_count = chunks;
+	return memory;
 }
 
 static struct part *make_file(void)
@@ -81,17 +110,11 @@ static void begin(struct part_header *header)
 	header->pid = (int32_t)getpid();
 	clock_is_counter = clock_has_counter();
 	header->has_counter = clock_is_counter;
-	header->begun_ns = now_ns();
-	header->begun_ticks = clock_ticks();
+	clock_read_both(&header->begun_ticks, &header->begun_ns);
 	guess_job(header);
 	if (gethostname(header->host, sizeof(header->host) - 1))
 		header->host[0] = '\0';
 	__atomic_store_n(&header->mark, PART_MARK, __ATOMIC_RELEASE);
-}
-
-static void complain(const char *what)
-{
-	fprintf(stderr, "oriel: there is no profile of process %d: %s: %s\n", (int)getpid(), what, strerror(errno));
 }
 
 /* A child of fork records nothing. */
@@ -110,16 +133,17 @@ void part_open(void)
 	}
 	part_write_folder(folder);
 	if (!make_folder()) {
-		complain(folder);
+		complain("profile", folder);
 		return;
 	}
 	snprintf(part_path, sizeof(part_path), "%s/" PART_PREFIX "XXXXXX", folder);
 	part = make_file();
 	if (!part) {
-		complain(part_path);
+		complain("profile", part_path);
 		return;
 	}
 	pthread_atfork(NULL, NULL, leave_in_child);
+	trace_open(part);
 	begin(&part->header);
 }
 
@@ -137,7 +161,6 @@ void part_end(void)
 {
 	if (!part)
 		return;
-	part->header.ended_ns = now_ns();
-	part->header.ended_ticks = clock_ticks();
+	clock_read_both(&part->header.ended_ticks, &part->header.ended_ns);
 	__atomic_store_n(&part->header.state, PART_ENDED, __ATOMIC_RELEASE);
 }

@@ -9,6 +9,9 @@
  *
  * An entry's index is published by its table's count, which is stored last. A reader copies the
  * file and trusts nothing in it (report/read.c).
+ *
+ * If a timeline is wanted, chunks of entries follow the tables. A thread takes one chunk after the
+ * other (trace.c). When no chunk is free, the oldest is used again.
  */
 #ifndef ORIEL_PART_H
 #define ORIEL_PART_H
@@ -17,7 +20,7 @@
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
-#define PART_VERSION 1
+#define PART_VERSION 2
 #define PART_PREFIX "profile."
 
 #define PART_SITES 1024
@@ -47,11 +50,13 @@ struct part_header {
 	uint64_t ended_ns;
 	uint64_t begun_ticks; /* of the clock that calls are measured by */
 	uint64_t ended_ticks;
-	uint64_t lost; /* calls and waits that found no room */
+	uint64_t lost;        /* calls and waits that found no room */
+	uint64_t overwritten; /* calls of the timeline */
 	uint32_t site_count;
 	uint32_t window_count;
 	uint32_t object_count;
 	uint32_t wait_count;
+	uint32_t chunk_count; /* 0: there is no timeline */
 	char job[PART_JOB_BYTES];
 	char host[PART_HOST_BYTES];
 };
@@ -139,7 +144,48 @@ struct part {
 	struct part_wait waits[PART_WAITS];
 };
 
-static_assert(sizeof(struct part) < 1 << 20, "a part is below 1 MiB");
+static_assert(sizeof(struct part) < 1 << 20, "a part is below 1 MiB, where chunks begin");
+
+/* ---- the timeline ---- */
+
+#define PART_LANES 64 /* threads beyond share the last lane */
+#define PART_CHUNK_BYTES 8192
+#define PART_CHUNKS_MIN (2 * PART_LANES)
+#define PART_CHUNKS_MAX (1 << 22)
+#define PART_CHUNKS_OFFSET (1 << 20) /* in the file; a multiple of all systems' pages */
+#define PART_CALL UINT16_MAX
+
+/*
+ * A call; or, in front of the call in which it was seen, a call of another rank that ended a wait.
+ * A call's times are of the clock that calls are measured by, other times of CLOCK_MONOTONIC.
+ */
+struct part_entry {
+	uint64_t begun; /* the call, or the other rank's call */
+	uint64_t ended; /* the call; the other rank's: when it was seen */
+	uint64_t bytes;
+	int32_t rank;  /* of the job: the target, or the other rank; -1: none */
+	uint16_t site; /* this rank's */
+	uint16_t kind; /* PART_CALL, or the enum part_event of the other rank's call */
+};
+
+#define PART_CHUNK_ENTRIES 255
+
+struct part_chunk {
+	uint64_t number; /* chunks are used in this order, from 1 on; 0: never */
+	uint64_t ticks;  /* both clocks, read together when its use began */
+	uint64_t ns;
+	uint32_t lane;
+	uint32_t count;
+	struct part_entry entries[PART_CHUNK_ENTRIES];
+};
+
+static_assert(sizeof(struct part_entry) == 32 && sizeof(struct part_chunk) == PART_CHUNK_BYTES, "sizes of entries");
+
+/* Returns how many bytes the file of a part has. */
+static inline uint64_t part_file_bytes(uint32_t chunk_count)
+{
+	return chunk_count ? PART_CHUNKS_OFFSET + (uint64_t)chunk_count * PART_CHUNK_BYTES : sizeof(struct part);
+}
 
 /* Causes of waits, in the order of their names in the report. */
 enum wait_cause {
@@ -166,7 +212,7 @@ enum wait_cause {
 /* Writes the path of the user's folder of parts. */
 void part_write_folder(char folder[PART_FOLDER_BYTES]);
 
-/* Opens another process's part. Returns -1 if it is no file of this user and of a part's size. */
+/* Opens another process's part. Returns -1 if it is no file of this user, or too small. */
 int part_file_open(const char *path);
 
 #endif

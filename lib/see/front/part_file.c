@@ -21,7 +21,7 @@ int part_file_open(const char *path)
 	struct stat st;
 
 	if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-	               st.st_size == (off_t)sizeof(struct part)))
+	               st.st_size >= (off_t)sizeof(struct part)))
 		return fd;
 	close(fd);
 	return -1;

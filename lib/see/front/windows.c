@@ -150,6 +150,14 @@ const int *window_ranks(uint32_t window, int *count)
 	return window == PART_NONE ? NULL : made[window].ranks;
 }
 
+int window_rank(uint32_t window, int member)
+{
+	int count;
+	const int *ranks = window_ranks(window, &count);
+
+	return ranks && member >= 0 && member < count ? ranks[member] : -1;
+}
+
 static _Atomic uint64_t *counter(uint32_t window, enum part_event event)
 {
 	return &events[window == PART_NONE ? PART_WINDOWS : window][event];

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * trace.c - the timeline: an entry for each call; see call.h and part.h
+ *
+ * A lane writes to one chunk until that is full, and then takes the oldest that no lane writes to.
+ * So the last entries stay, however many threads there are.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "see/front/call.h"
+#include "see/front/clock.h"
+
+#define FILE_VARIABLE "ORIEL_TRACE" /* the starter's */
+#define BYTES_VARIABLE "ORIEL_TRACE_BYTES"
+#define BYTES_USUAL (64 << 20)
+#define TOUCHED_CHUNKS 32 /* whose pages are made at once, on first use */
+
+static struct part_header *header;
+static struct part_chunk *chunks;
+static uint32_t chunk_count;
+static struct part_chunk *of_lane[PART_LANES];
+static uint64_t last_number;
+static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
+
+static uint64_t bytes_wanted(void)
+{
+	const char *text = getenv(BYTES_VARIABLE);
+	uint64_t bytes;
+	char *end;
+
+	if (!text || !*text)
+		return BYTES_USUAL;
+	bytes = strtoull(text, &end, 10);
+	if (*end == '\0' && *text != '-')
+		return bytes;
+	fprintf(stderr, "oriel: " BYTES_VARIABLE " is \"%s\", which is no number of bytes: %d is used\n", text,
+	        BYTES_USUAL);
+	return BYTES_USUAL;
+}
+
+uint32_t trace_chunks_wanted(void)
+{
+	const char *file = getenv(FILE_VARIABLE);
+	uint64_t chunks_in_bytes;
+
+	if (!file || !*file)
+		return 0;
+	chunks_in_bytes = bytes_wanted() / PART_CHUNK_BYTES;
+	if (chunks_in_bytes < PART_CHUNKS_MIN)
+		return PART_CHUNKS_MIN;
+	return chunks_in_bytes < PART_CHUNKS_MAX ? (uint32_t)chunks_in_bytes : PART_CHUNKS_MAX;
+}
+
+void trace_open(struct part *part)
+{
+	header = &part->header;
+	chunks = (struct part_chunk *)(void *)((char *)part + PART_CHUNKS_OFFSET);
+	chunk_count = header->chunk_count;
+}
+
+bool trace_is_on(void)
+{
+	return chunk_count > 0;
+}
+
+/* Makes pages ahead: one by one they cost more. On older systems the stores make them. */
+static void touch(uint32_t index)
+{
+#ifdef MADV_POPULATE_WRITE
+	uint32_t count = chunk_count - index < TOUCHED_CHUNKS ? chunk_count - index : TOUCHED_CHUNKS;
+
+	if (last_number < chunk_count && index % TOUCHED_CHUNKS == 0)
+		madvise(&chunks[index], (size_t)count * PART_CHUNK_BYTES, MADV_POPULATE_WRITE);
+#else
+	(void)index;
+#endif
+}
+
+static bool is_in_use(const struct part_chunk *chunk)
+{
+	for (uint32_t lane = 0; lane < PART_LANES; lane++) {
+		if (of_lane[lane] == chunk)
+			return true;
+	}
+	return false;
+}
+
+/* There are twice as many chunks as lanes: one is free. */
+static uint32_t find_oldest(void)
+{
+	static uint32_t next;
+	uint32_t found;
+
+	while (is_in_use(&chunks[next]))
+		next = (next + 1) % chunk_count;
+	found = next;
+	next = (next + 1) % chunk_count;
+	return found;
+}
+
+static uint32_t count_calls(const struct part_chunk *chunk)
+{
+	uint32_t calls = 0;
+
+	for (uint32_t i = 0; i < chunk->count; i++)
+		calls += chunk->entries[i].kind == PART_CALL;
+	return calls;
+}
+
+/* A reader finds a chunk without entries, or with those of its number (report/chunks.c). */
+static void begin_chunk(struct part_chunk *chunk, uint32_t lane)
+{
+	header->overwritten += count_calls(chunk);
+	__atomic_store_n(&chunk->count, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&chunk->number, ++last_number, __ATOMIC_RELEASE);
+	chunk->lane = lane;
+	clock_read_both(&chunk->ticks, &chunk->ns);
+}
+
+static struct part_chunk *take_chunk(uint32_t lane)
+{
+	uint32_t index;
+
+	pthread_mutex_lock(&taking);
+	of_lane[lane] = NULL;
+	index = find_oldest();
+	touch(index);
+	begin_chunk(&chunks[index], lane);
+	of_lane[lane] = &chunks[index];
+	pthread_mutex_unlock(&taking);
+	return &chunks[index];
+}
+
+void trace_add(uint32_t lane, const struct part_entry *entry)
+{
+	struct part_chunk *chunk = of_lane[lane];
+
+	if (!chunk || chunk->count == PART_CHUNK_ENTRIES)
+		chunk = take_chunk(lane);
+	chunk->entries[chunk->count] = *entry;
+	__atomic_store_n(&chunk->count, chunk->count + 1, __ATOMIC_RELEASE); /* pairs with readers */
+}
