@@ -201,7 +201,7 @@ int call_leave(const struct call *call, uint64_t bytes, int rc)
 	}
 	if (key.lane == SHARED_LANE)
 		pthread_mutex_lock(&sharing);
-	waits_take(part, index, call->begun);
+	waits_take(part, index, key.lane, call->begun);
 	ended = clock_ticks();
 	count(&part->sites[index], bytes, ended - call->begun);
 	if (trace_is_on())

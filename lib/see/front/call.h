@@ -105,6 +105,14 @@ bool trace_is_on(void);
 /* Adds an entry of the lane. One thread at a time. */
 void trace_add(uint32_t lane, const struct part_entry *entry);
 
+/* arrows.c: calls of other ranks that end a call's waits */
+
+/* A rank began a call that the calling thread has waited for, and seen. */
+void arrows_add(enum part_event event, int rank, uint64_t begun_ns, uint64_t seen_ns);
+
+/* Adds the arrows of a call, which has just ended, to the timeline. */
+void arrows_take(uint32_t site, uint32_t lane);
+
 /* windows.c: handles of windows */
 
 /* Returns the rank, in the job, of a member of the window; -1: not known. */
@@ -163,8 +171,10 @@ struct call_members {
 /* The calling thread begins a call. */
 void waits_begin(const struct call_members *of_call);
 
-/* Adds what the thread has waited for in a call, from begun (clock_ticks) on, to its site. */
-void waits_take(struct part *part, uint32_t site, uint64_t begun);
+/*
+ * Adds what the lane's thread has waited for in a call, from begun (clock_ticks) on, to its site.
+ */
+void waits_take(struct part *part, uint32_t site, uint32_t lane, uint64_t begun);
 
 /* report.c: the end of the job */
 

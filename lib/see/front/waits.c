@@ -321,6 +321,46 @@ static uint64_t divide(struct part *part, uint32_t site, const struct waited *wa
 	return until_ns;
 }
 
+/* ---- which calls ended the wait ---- */
+
+/* Returns EVENT_COUNT if no call of another rank ends such a wait. */
+static enum part_event event_awaited(enum wait_cause cause)
+{
+	switch (cause) {
+	case WAIT_LATE_POST:
+		return EVENT_POST;
+	case WAIT_LATE_COMPLETE:
+		return EVENT_COMPLETE;
+	case WAIT_LATE_FENCE:
+		return EVENT_FENCE;
+	case WAIT_LOCK:
+		return EVENT_UNLOCK;
+	case WAIT_SIGNAL:
+		return EVENT_SIGNAL;
+	default:
+		return EVENT_COUNT;
+	}
+}
+
+/* All posts, or completes, that came in the time; else the call of the rank that was late. */
+static void add_arrows(const struct part *part, uint32_t window, const struct waited *waited, struct latest latest)
+{
+	enum part_event event = event_awaited(waited->cause);
+	bool each = event == EVENT_POST || event == EVENT_COMPLETE;
+
+	if (event != EVENT_COUNT && !each && latest.begun_ns > waited->begun_ns)
+		arrows_add(event, latest.rank, latest.begun_ns, waited->ended_ns);
+	for (uint32_t i = 0; each && i < waited->ranks.count; i++) {
+		int rank = waited->ranks.ranks[i];
+		uint64_t begun_ns = notes_find(rank, event, key_of(part, window), 0, waited->ended_ns);
+
+		if (begun_ns > waited->begun_ns)
+			arrows_add(event, rank, begun_ns, waited->ended_ns);
+	}
+}
+
+/* ---- shares ---- */
+
 /* Returns whether the rank awaited is the one that is late. */
 static bool names_the_late_rank(enum wait_cause cause)
 {
@@ -365,6 +405,7 @@ static uint64_t add_waited(struct part *part, uint32_t site, const struct waited
 	struct share rest = { cause_of_rest(waited), latest.rank, 0, 0 };
 	uint64_t from_ns = waited->begun_ns;
 
+	add_arrows(part, part->sites[site].window, waited, latest);
 	if (latest.rank >= 0)
 		from_ns = divide(part, site, waited, latest);
 	else if (!is_rest(waited))
@@ -392,6 +433,7 @@ static uint64_t take_collective(struct part *part, uint32_t site)
 	if (latest.rank < 0 || latest.begun_ns <= members.begun_ns)
 		return 0;
 	add_lateness(part, site, WAIT_LATE_COLLECTIVE, latest.rank, members.begun_ns, latest.begun_ns);
+	arrows_add(EVENT_COLLECTIVE, latest.rank, latest.begun_ns, now_ns());
 	return latest.begun_ns;
 }
 
@@ -434,13 +476,14 @@ static void begin_with_call(const struct part *part, uint64_t begun)
 		first->begun_ns = begun_ns;
 }
 
-void waits_take(struct part *part, uint32_t site, uint64_t begun)
+void waits_take(struct part *part, uint32_t site, uint32_t lane, uint64_t begun)
 {
 	if ((!waiting || waiting->count == 0) && members.event != EVENT_COLLECTIVE)
 		return;
 	pthread_mutex_lock(&adding);
 	begin_with_call(part, begun);
 	take_segments(part, site, take_collective(part, site));
+	arrows_take(site, lane);
 	pthread_mutex_unlock(&adding);
 	if (waiting)
 		waiting->count = 0;
