@@ -9,7 +9,7 @@
  * layer lies in lib/mpi beside bin; installed, in oriel/mpi of INSTALLED_LIBDIR, which make gives
  * relative to the folder above bin.
  *
- * Every rank runs it, so it starts no process and reads no file that it does not need.
+ * Every rank runs it, so it starts no process and reads no needless file.
  */
 #include <errno.h>
 #include <limits.h>
@@ -25,7 +25,7 @@
 
 static void usage(FILE *to)
 {
-	fprintf(to, "usage: %s [--mpi=openmpi|mpich] [--profile] PROGRAM [ARGUMENT...]\n", say_name);
+	fprintf(to, "usage: %s [--mpi=openmpi|mpich] [--profile] [--trace FILE] PROGRAM [ARGUMENT...]\n", say_name);
 }
 
 static void help(void)
@@ -40,6 +40,7 @@ static void help(void)
 		"               launcher's environment shows it, as with some interpreters\n"
 		"  --profile[=text,json]\n"
 		"               at the end, print where the ranks spent their time: oriel_profile(7)\n"
+		"  --trace FILE at the end, write a timeline of the one-sided calls to FILE, for https://ui.perfetto.dev\n"
 		"  -h, --help   this text\n"
 		"  --version    the version\n"
 		"  --           what follows is PROGRAM, even if it begins with \"-\"\n"
@@ -50,6 +51,7 @@ static void help(void)
 struct options {
 	const char *mpi;     /* NULL: to be found out */
 	const char *profile; /* what is written; NULL: no profile */
+	const char *trace;   /* NULL: none */
 };
 
 /* Returns the value behind "=", "" if there is none, or NULL if it is another option. */
@@ -62,10 +64,22 @@ static const char *value_of(const char *option, const char *name)
 	return option[length] ? option + length + 1 : option + length;
 }
 
-/* Exits after --help, --version and a wrong option. */
-static void take_option(const char *option, struct options *options)
+/* Returns --trace's value, or NULL. */
+static const char *value_of_trace(char ***arguments)
 {
-	const char *value;
+	const char *value = value_of(**arguments, "--trace");
+
+	if (!value || *value)
+		return value;
+	if (strcmp(**arguments, "--trace") != 0 || !(*arguments)[1])
+		say_and_exit(EXIT_REFUSED, "--trace takes a file");
+	return *++*arguments;
+}
+
+/* Exits after --help, --version and a wrong option. */
+static void take_option(char ***arguments, struct options *options)
+{
+	const char *option = **arguments, *value;
 
 	if (strcmp(option, "-h") == 0 || strcmp(option, "--help") == 0) {
 		help();
@@ -78,6 +92,11 @@ static void take_option(const char *option, struct options *options)
 	value = value_of(option, "--profile");
 	if (value) {
 		options->profile = *value ? value : "text,json";
+		return;
+	}
+	value = value_of_trace(arguments);
+	if (value) {
+		options->trace = value;
 		return;
 	}
 	value = value_of(option, "--mpi");
@@ -96,7 +115,7 @@ static char **take_options(char **arguments, struct options *options)
 	for (; *arguments && (*arguments)[0] == '-' && !ended; arguments++) {
 		ended = strcmp(*arguments, "--") == 0;
 		if (!ended)
-			take_option(*arguments, options);
+			take_option(&arguments, options);
 	}
 	if (*arguments && ((*arguments)[0] || ended))
 		return arguments;
@@ -147,15 +166,17 @@ static void preload(const char *library)
 	free(all);
 }
 
-/* The profile's front takes the calls before the layer. oriel-see writes the report. */
-static void prepare_profile(const char *mpi, const char *formats)
+/* The front takes the calls before the layer. oriel-see writes the report. */
+static void prepare_report(const char *mpi, const struct options *options)
 {
+	const char *formats = options->profile ? options->profile : "none";
 	char front[PATH_MAX], home[PATH_MAX], program[PATH_MAX + 16];
 
 	find_library("see", mpi, front);
 	find_home(home);
 	snprintf(program, sizeof(program), "%s/bin/oriel-see", home);
-	if (setenv("ORIEL_SEE", program, 1) || setenv("ORIEL_PROFILE", formats, 1))
+	if (setenv("ORIEL_SEE", program, 1) || setenv("ORIEL_PROFILE", formats, 1) ||
+	    (options->trace && setenv("ORIEL_TRACE", options->trace, 1)))
 		say_and_exit(EXIT_FAILURE, "there is no memory for the environment");
 	preload(front);
 }
@@ -182,7 +203,7 @@ static void report_misspelt(void *arg, const char *text)
 
 int main(int argc, char **argv)
 {
-	struct options options = { NULL, NULL };
+	struct options options = { 0 };
 	char **arguments, layer[PATH_MAX];
 	struct program program;
 
@@ -197,8 +218,8 @@ int main(int argc, char **argv)
 	find_library("mpi", options.mpi, layer);
 	if (is_first())
 		variables_check(environ, report_misspelt, NULL);
-	if (options.profile)
-		prepare_profile(options.mpi, options.profile);
+	if (options.profile || options.trace)
+		prepare_report(options.mpi, &options);
 	preload(layer);
 	if (program.here)
 		arguments[0] = program.path;

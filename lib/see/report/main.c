@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * main.c - oriel-see PROGRAM: runs a program of oriel.h with a profile, and writes the report
+ * main.c - oriel-see PROGRAM: runs a program of oriel.h, and writes its profile and timeline
  *
  * DESIGN NOTES
  *
@@ -8,7 +8,9 @@
  * program. At the end rank 0's process runs it again, with --job (front/report.c).
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,20 +19,22 @@
 #include "oriel.h"
 #include "see/report/profile.h"
 #include "see/report/start.h"
+#include "see/report/timeline.h"
 
 #define EXIT_REFUSED 2
 
 static const char usage[] =
-	"usage: oriel-see [--profile[=text,json]] PROGRAM [ARGUMENT...]\n"
-	"       oriel-see --job NAME\n"
-	"       oriel-see --merge FILE...\n"
+	"usage: oriel-see [--profile[=text,json]] [--trace FILE] PROGRAM [ARGUMENT...]\n"
+	"       oriel-see [--profile[=text,json]] [--trace FILE] --job NAME\n"
+	"       oriel-see [--profile[=text,json]] [--trace FILE] --merge FILE...\n"
 	"\n"
 	"Runs PROGRAM, which uses oriel.h, and prints at its end where its ranks spent their time:\n"
 	"    oriel-run -n 4 oriel-see ./app\n"
 	"MPI programs: oriel-mpi --profile ./app\n"
 	"\n"
 	"  --profile    what is written: text (standard error, and oriel-profile.txt), json (oriel-profile.json, or the\n"
-	"               file that ORIEL_PROFILE_OUT names); both unless one is named\n"
+	"               file that ORIEL_PROFILE_OUT names); both unless one is named, or --trace is given alone\n"
+	"  --trace FILE write a timeline of all calls to FILE, for https://ui.perfetto.dev\n"
 	"  --job NAME   write the report of a job that has ended without one; an empty name: the last one\n"
 	"  --merge      write the report of these files\n"
 	"  -h, --help   print this\n"
@@ -105,10 +109,42 @@ static bool write_json(const struct profile *profile)
 	return finish(&report);
 }
 
-/* The parts stay if the report could not be written. */
+/* Says what is not in the timeline. */
+static void report_missing(const char *path, const struct profile *profile, const struct read_parts *parts)
+{
+	uint32_t missing = parts->count - timeline_count(parts);
+	uint64_t overwritten = 0;
+
+	for (uint32_t i = 0; i < parts->count; i++)
+		overwritten += parts->list[i].part->header.overwritten;
+	if (missing)
+		fprintf(stderr, "oriel-see: %s has no calls of %" PRIu32 " of %" PRIu32 " ranks: they have recorded none\n",
+		        path, missing, parts->count);
+	if (overwritten)
+		fprintf(stderr,
+		        "oriel-see: %s has the last calls: the first %" PRIu64 " of %" PRIu64
+		        " are overwritten; a larger ORIEL_TRACE_BYTES keeps more\n",
+		        path, overwritten, profile->calls);
+}
+
+static bool write_timeline(const char *path, const struct profile *profile, const struct read_parts *parts)
+{
+	struct report_file report = create(path);
+
+	if (!report.file)
+		return false;
+	timeline_print(report.file, profile, parts);
+	if (!finish(&report))
+		return false;
+	report_missing(path, profile, parts);
+	return true;
+}
+
+/* The parts stay if the report could not be written, or leaves out their timeline. */
 static int report(const struct read_parts *parts, bool removes)
 {
 	struct profile profile = { 0 };
+	const char *timeline = start_timeline();
 	bool written = true;
 
 	gather(&profile, parts);
@@ -116,6 +152,13 @@ static int report(const struct read_parts *parts, bool removes)
 		written &= write_text(&profile, parts);
 	if (start_wants("json"))
 		written &= write_json(&profile);
+	if (timeline)
+		written &= write_timeline(timeline, &profile, parts);
+	else if (removes && timeline_count(parts)) {
+		fprintf(stderr, "oriel-see: the timeline is not written: oriel-see --trace FILE --job '%s' writes it\n",
+		        parts->job);
+		removes = false;
+	}
 	if (written && removes)
 		remove_parts(parts);
 	return written ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -140,26 +183,86 @@ static int report_files(char **paths)
 	return report(&parts, false);
 }
 
-int main(int argc, char **argv)
+/* ---- the command line ---- */
+
+struct options {
+	const char *formats;  /* NULL: not given */
+	const char *timeline; /* NULL: not given */
+	const char *job;      /* NULL: not given */
+	bool merges;
+};
+
+static void refuse(void)
 {
-	const char *option = argc > 1 ? argv[1] : "";
-	const char *formats = "text,json";
+	fputs(usage, stderr);
+	exit(EXIT_REFUSED);
+}
+
+/* Returns an option's value, behind "=" or in the next argument; NULL: it is another option. */
+static const char *take_value(char ***arguments, const char *name)
+{
+	size_t length = strlen(name);
+	const char *option = **arguments;
+
+	if (strncmp(option, name, length) != 0 || (option[length] != '\0' && option[length] != '='))
+		return NULL;
+	if (option[length])
+		return option + length + 1;
+	if (!(*arguments)[1])
+		refuse();
+	return *++*arguments;
+}
+
+/* Exits after --help, --version and a wrong option. */
+static void take_option(char ***arguments, struct options *options)
+{
+	const char *option = **arguments, *value;
 
 	if (strcmp(option, "-h") == 0 || strcmp(option, "--help") == 0)
-		return fputs(usage, stdout) < 0;
+		exit(fputs(usage, stdout) < 0);
 	if (strcmp(option, "--version") == 0)
-		return printf("oriel-see %s\n", oriel_version()) < 0;
-	if (strcmp(option, "--job") == 0 && argc == 3)
-		return report_job(argv[2]);
-	if (strcmp(option, "--merge") == 0)
-		return report_files(argv + 2);
-	if (strncmp(option, "--profile=", 10) == 0)
-		formats = option + 10;
-	if (strncmp(option, "--profile", 9) == 0 && (option[9] == '\0' || option[9] == '='))
-		argv++, argc--;
-	if (argc < 2 || argv[1][0] == '-') {
-		fputs(usage, stderr);
-		return EXIT_REFUSED;
+		exit(printf("oriel-see %s\n", oriel_version()) < 0);
+	if (strcmp(option, "--profile") == 0)
+		options->formats = "text,json";
+	else if (strncmp(option, "--profile=", 10) == 0)
+		options->formats = option + 10;
+	else if ((value = take_value(arguments, "--trace")) != NULL)
+		options->timeline = value;
+	else if ((value = take_value(arguments, "--job")) != NULL)
+		options->job = value;
+	else
+		refuse();
+}
+
+/* Returns the arguments behind the options. */
+static char **take_options(char **arguments, struct options *options)
+{
+	for (; *arguments && (*arguments)[0] == '-' && !options->merges; arguments++) {
+		options->merges = strcmp(*arguments, "--merge") == 0;
+		if (!options->merges)
+			take_option(&arguments, options);
 	}
-	start(formats, argv + 1);
+	return arguments;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { 0 };
+	char **arguments = take_options(argc > 0 ? argv + 1 : argv, &options);
+	bool runs = !options.job && !options.merges;
+
+	signal(SIGXFSZ, SIG_IGN); /* writes report the limit of a file's size */
+	if (options.timeline && !*options.timeline)
+		see_fail("--trace takes a file");
+	if (runs != (*arguments != NULL) && !options.merges)
+		refuse();
+	if (runs && !options.formats && !options.timeline)
+		options.formats = "text,json";
+	if (options.formats || options.timeline)
+		start_note(options.formats, options.timeline);
+	if (options.merges)
+		return report_files(arguments);
+	if (options.job)
+		return report_job(options.job);
+	start(arguments);
 }

@@ -6,7 +6,7 @@
  *
  * `oriel-see` reads the parts, which other processes have written: read.c copies and checks each.
  * gather.c makes one list of windows, sites and waits, in the order of ranks. text.c and json.c
- * print that.
+ * print that. timeline.c prints single calls.
  */
 #ifndef ORIEL_SEE_PROFILE_H
 #define ORIEL_SEE_PROFILE_H
@@ -108,6 +108,11 @@ void gather(struct profile *profile, const struct read_parts *parts);
 
 /* text.c: at most 60 lines of 120 columns */
 void text_print(FILE *out, const struct profile *profile, const struct read_parts *parts);
+
+#define PLACE_BYTES 48
+
+/* Writes "exchange halo.c:88", or what is known of it. Returns text. */
+const char *place_text(const struct profile_site *site, char text[PLACE_BYTES]);
 
 /* json.c: oriel-profile/1 (oriel_profile(7)) */
 void json_print(FILE *out, const struct profile *profile);

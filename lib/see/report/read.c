@@ -12,6 +12,7 @@
 
 #include "base/util.h"
 #include "see/board.h"
+#include "see/front/clock.h"
 #include "see/report/profile.h"
 
 #define LIMIT_NS (10 * NS_PER_SECOND)
@@ -24,7 +25,8 @@ static bool is_sound_header(const struct part_header *header)
 	return header->mark == PART_MARK && header->version == PART_VERSION && header->state <= PART_ENDED &&
 	       header->rank >= -1 && header->rank < 1 << 24 && header->size >= -1 && header->size <= 1 << 24 &&
 	       header->pid > 0 && header->site_count <= PART_SITES && header->window_count <= PART_WINDOWS &&
-	       header->object_count <= PART_OBJECTS && header->wait_count <= PART_WAITS;
+	       header->object_count <= PART_OBJECTS && header->wait_count <= PART_WAITS &&
+	       header->chunk_count <= PART_CHUNKS_MAX;
 }
 
 static bool is_index(uint32_t index, uint32_t count)
@@ -186,10 +188,25 @@ static int compare_ranks(const void *a, const void *b)
 	return (left->part->header.rank > right->part->header.rank) - (left->part->header.rank < right->part->header.rank);
 }
 
+/*
+ * Returns the rate since a part of this machine began, by readings that are taken now; 1 for a part
+ * of another machine.
+ */
+static double rate_until_now(const struct part_header *header)
+{
+	uint64_t ticks = clock_counter(), ns = now_ns();
+	char host[PART_HOST_BYTES] = "";
+
+	if (gethostname(host, sizeof(host) - 1) || strcmp(host, header->host) != 0 || !header->has_counter ||
+	    ticks <= header->begun_ticks || ns <= header->begun_ns)
+		return 1;
+	return (double)(ns - header->begun_ns) / (double)(ticks - header->begun_ticks);
+}
+
 /* A part that has not ended has no second reading of the clocks: those of the others serve. */
 static void set_rates(struct read_parts *parts)
 {
-	double rate = 1;
+	double rate = parts->count ? rate_until_now(&parts->list[0].part->header) : 1;
 
 	for (uint32_t i = 0; i < parts->count; i++) {
 		const struct part_header *header = &parts->list[i].part->header;

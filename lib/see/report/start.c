@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* See start.h. The formats, and the path of this program, are in the environment of the ranks. */
+/* See start.h. The environment of the ranks says what is wanted, and names this program. */
 #include "see/report/start.h"
 
 #include <errno.h>
@@ -12,7 +12,9 @@
 #include "see/report/profile.h"
 
 #define FORMATS_VARIABLE "ORIEL_PROFILE"
+#define TIMELINE_VARIABLE "ORIEL_TRACE"
 #define PROGRAM_VARIABLE "ORIEL_SEE"
+#define NO_FORMATS "none"
 
 static bool is_in(const char *list, const char *format)
 {
@@ -32,6 +34,13 @@ bool start_wants(const char *format)
 	return !formats || is_in(formats, format);
 }
 
+const char *start_timeline(void)
+{
+	const char *file = getenv(TIMELINE_VARIABLE);
+
+	return file && *file ? file : NULL;
+}
+
 static void check_formats(const char *formats)
 {
 	const char *next;
@@ -43,6 +52,15 @@ static void check_formats(const char *formats)
 		if ((length != 4 || strncmp(at, "text", 4) != 0) && (length != 4 || strncmp(at, "json", 4) != 0))
 			see_fail("there is no format %.*s: --profile=text, json or both", (int)length, at);
 	}
+}
+
+void start_note(const char *formats, const char *timeline)
+{
+	if (formats)
+		check_formats(formats);
+	if (setenv(FORMATS_VARIABLE, formats ? formats : NO_FORMATS, 1) ||
+	    (timeline && setenv(TIMELINE_VARIABLE, timeline, 1)))
+		see_fail("there is no memory for the environment");
 }
 
 /* Finds the front, beside the folder of this program or where it is installed. */
@@ -75,17 +93,16 @@ static void preload(const char *front)
 	free(all);
 }
 
-void start(const char *formats, char **program)
+void start(char **program)
 {
 	char self[PATH_MAX], front[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
-	check_formats(formats);
 	if (length < 0)
 		see_fail("/proc/self/exe cannot be read: %s", strerror(errno));
 	self[length] = '\0';
 	find_front(self, front);
-	if (setenv(PROGRAM_VARIABLE, self, 1) || setenv(FORMATS_VARIABLE, formats, 1))
+	if (setenv(PROGRAM_VARIABLE, self, 1))
 		see_fail("there is no memory for the environment");
 	preload(front);
 	execvp(program[0], program);

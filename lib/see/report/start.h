@@ -5,10 +5,19 @@
 
 #include <stdbool.h>
 
-/* Executes the program. Ends this one with a message if it cannot. */
-void start(const char *formats, char **program) __attribute__((noreturn));
+/*
+ * Notes what is wanted of a job: the formats of a profile, and the file of a timeline. NULL: none.
+ * Ends the program if there is no such format.
+ */
+void start_note(const char *formats, const char *timeline);
 
-/* Returns whether a format is among those of the starter; without a starter, all are. */
+/* Executes the program. Ends this one with a message if it cannot. */
+void start(char **program) __attribute__((noreturn));
+
+/* Returns whether a format is among those that were noted. All are if nothing was. */
 bool start_wants(const char *format);
+
+/* Returns the file of the timeline, or NULL. */
+const char *start_timeline(void);
 
 #endif

@@ -10,7 +10,6 @@
 #define WAIT_LINES 12
 #define SITE_LINES 20
 #define MISSING_MAX 8
-#define PLACE_BYTES 48
 
 /* Lines of the text: waits by cause and rank, calls by place, each over all ranks. */
 struct line {
@@ -210,8 +209,7 @@ static void collect_sites(struct lines *lines, const struct profile *profile)
 	}
 }
 
-/* Writes "exchange halo.c:88", or what is known of it. */
-static const char *place_text(const struct profile_site *site, char text[PLACE_BYTES])
+const char *place_text(const struct profile_site *site, char text[PLACE_BYTES])
 {
 	const char *slash = strrchr(site->object, '/'), *name = slash ? slash + 1 : site->object;
 

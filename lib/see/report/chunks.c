@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See timeline.h. A process that has not ended may write while this one reads. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "see/report/timeline.h"
+
+static bool is_sound_entry(const struct part_entry *entry, const struct part_header *header)
+{
+	bool is_call = entry->kind == PART_CALL;
+
+	return entry->site < header->site_count && (is_call || entry->kind < EVENT_COUNT) &&
+	       entry->rank >= (is_call ? -1 : 0) && entry->rank < 1 << 24 && (is_call || entry->rank != header->rank);
+}
+
+/* Keeps the entries that can be used. Returns whether there are any. */
+static bool check_chunk(struct part_chunk *chunk, const struct part_header *header)
+{
+	uint32_t kept = 0;
+
+	if (chunk->lane >= PART_LANES || chunk->count > PART_CHUNK_ENTRIES)
+		return false;
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		if (is_sound_entry(&chunk->entries[i], header))
+			chunk->entries[kept++] = chunk->entries[i];
+	}
+	chunk->count = kept;
+	return kept > 0;
+}
+
+/* Copies a chunk. Returns false if it was used anew in the meantime, or never. */
+static bool copy_chunk(int fd, uint32_t index, struct part_chunk *chunk)
+{
+	off_t at = PART_CHUNKS_OFFSET + (off_t)index * PART_CHUNK_BYTES;
+	uint64_t number;
+
+	return pread(fd, chunk, sizeof(*chunk), at) == sizeof(*chunk) &&
+	       pread(fd, &number, sizeof(number), at) == sizeof(number) && number == chunk->number;
+}
+
+static int compare_chunks(const void *a, const void *b)
+{
+	const struct part_chunk *left = a, *right = b;
+
+	if (left->lane != right->lane)
+		return left->lane < right->lane ? -1 : 1;
+	return (left->number > right->number) - (left->number < right->number);
+}
+
+void chunks_read(struct read_chunks *chunks, const struct read_part *from)
+{
+	const struct part_header *header = &from->part->header;
+	int fd = part_file_open(from->path);
+
+	for (uint32_t i = 0; fd >= 0 && i < header->chunk_count; i++) {
+		struct part_chunk *chunk;
+
+		if (!grow_array(&chunks->list, &chunks->capacity, chunks->count + 1, sizeof(*chunks->list)))
+			see_fail("out of memory");
+		chunk = &chunks->list[chunks->count];
+		if (!copy_chunk(fd, i, chunk))
+			continue;
+		if (chunk->number == 0) /* so are those behind it */
+			break;
+		chunks->count += check_chunk(chunk, header);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (chunks->count)
+		qsort(chunks->list, chunks->count, sizeof(*chunks->list), compare_chunks);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* timeline.h - the timeline of a job, from the chunks of its parts (front/part.h) */
+#ifndef ORIEL_SEE_TIMELINE_H
+#define ORIEL_SEE_TIMELINE_H
+
+#include "see/report/profile.h"
+
+/* The chunks of a part, in the order of lanes, and of their use. Each entry can be used. */
+struct read_chunks {
+	struct part_chunk *list;
+	uint32_t count;
+	uint32_t capacity;
+};
+
+/* chunks.c: reads the chunks of a part. Their owner frees the list. */
+void chunks_read(struct read_chunks *chunks, const struct read_part *from);
+
+/* timeline.c */
+
+/* Returns how many parts have a timeline. */
+uint32_t timeline_count(const struct read_parts *parts);
+
+/* Writes all timelines, in Perfetto's format. */
+void timeline_print(FILE *out, const struct profile *profile, const struct read_parts *parts);
+
+#endif
