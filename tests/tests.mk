@@ -22,7 +22,7 @@ unit: $(B)/bin/unit $(B)/bin/unit_fake
 multi: lib soft $(B)/bin/oriel-run $(multi_bin)
 launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
-see-tests: mpi $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%) $(B)/tests/see-waits $(B)/tests/see-counts $(perf_rivals:%=$(B)/tests/see-mpi-waits-%)
+see-tests: mpi $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%) $(B)/tests/see-waits $(B)/tests/see-counts $(B)/tests/see-calls $(perf_rivals:%=$(B)/tests/see-mpi-waits-%)
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 # The programs in containers are the demo's and those of environments.
 containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
@@ -57,6 +57,9 @@ $(B)/tests/see-waits: $(call objects,$(waits_src) tests/see/waits/form_oriel.c) 
 	$(link) $^ -Wl,-rpath,$(abspath $(B)/lib)
 
 $(B)/tests/see-counts: $(call objects,tests/see/waits/counts.c) $(B)/lib/liboriel.so
+	$(link) $^ -Wl,-rpath,$(abspath $(B)/lib)
+
+$(B)/tests/see-calls: $(call objects,tests/see/trace/calls.c) $(B)/lib/liboriel.so
 	$(link) $^ -Wl,-rpath,$(abspath $(B)/lib)
 
 $(B)/tests/see-mpi-waits-%: $(waits_src) tests/see/waits/form_mpi.c $(wildcard tests/see/waits/*.h)
