@@ -140,6 +140,8 @@ void call_begins(const struct call *call, enum part_event event)
 	if (!part)
 		return;
 	members.number = window_count(call->window, event);
+	if (event == EVENT_UNLOCK)
+		members.number |= (uint64_t)(window_rank(call->window, call->target) + 1) << PART_UNLOCK_SHIFT;
 	members.ranks = window_ranks(call->window, &members.count);
 	if (call->window == PART_NONE)
 		members.count = part->header.size;

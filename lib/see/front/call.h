@@ -55,6 +55,12 @@ void notes_add(enum part_event event, uint32_t window, uint64_t number, uint64_t
  */
 uint64_t notes_find(int rank, enum part_event event, uint64_t key, uint64_t number, uint64_t before_ns);
 
+/*
+ * Returns when a rank of the job last began, at before_ns or earlier, to give back the target's
+ * lock; 0: not known.
+ */
+uint64_t notes_find_unlock(int rank, uint64_t key, int target, uint64_t before_ns);
+
 /* Notes that this rank has waited for a late one. One thread at a time. */
 void notes_add_lateness(int rank, uint64_t begun_ns, uint64_t ended_ns);
 

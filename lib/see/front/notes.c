@@ -214,6 +214,25 @@ uint64_t notes_find(int rank, enum part_event event, uint64_t key, uint64_t numb
 	return latest_ns;
 }
 
+uint64_t notes_find_unlock(int rank, uint64_t key, int target, uint64_t before_ns)
+{
+	const struct part *own = part_of_process(), *other = own ? other_part(own, rank) : NULL;
+	const struct part_notes *notes = other ? notes_of(other, key) : NULL;
+	uint64_t latest_ns = 0;
+
+	for (int i = 0; notes && i < PART_LATEST; i++) {
+		struct part_note note;
+		uint64_t of;
+
+		if (!read_note(&notes->latest[EVENT_UNLOCK][i], &note))
+			continue;
+		of = note.number >> PART_UNLOCK_SHIFT;
+		if ((of == 0 || of == (uint64_t)target + 1) && note.begun_ns <= before_ns && note.begun_ns > latest_ns)
+			latest_ns = note.begun_ns;
+	}
+	return latest_ns;
+}
+
 /* ---- latenesses ---- */
 
 void notes_add_lateness(int rank, uint64_t begun_ns, uint64_t ended_ns)

@@ -123,6 +123,8 @@ struct part_lateness {
 	int64_t rank;
 };
 
+#define PART_UNLOCK_SHIFT 40 /* of an unlock's number: above it the target's rank + 1; 0: all */
+
 /* When the process began such a call. Written by the thread that calls. */
 struct part_note {
 	uint64_t number; /* of the call, as all its members count; 0: being written */

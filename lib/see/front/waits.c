@@ -342,12 +342,38 @@ static enum part_event event_awaited(enum wait_cause cause)
 	}
 }
 
+/*
+ * Returns the unlock that let this rank in: the last of that lock, by any member. The holders of the
+ * last look may have given it to others since.
+ */
+static struct latest find_release(const struct part *part, uint32_t window, const struct waited *waited)
+{
+	uint64_t key = key_of(part, window);
+	struct latest latest = not_known;
+	int count;
+	const int *ranks = window_ranks(window, &count);
+
+	for (int i = 0; waited->ranks.count == 1 && count <= MOST_MEMBERS && i < count; i++) {
+		uint64_t begun_ns = notes_find_unlock(ranks[i], key, waited->ranks.ranks[0], waited->ended_ns);
+
+		if (!notes_know(ranks[i]))
+			return not_known;
+		if (ranks[i] != part->header.rank && begun_ns > latest.begun_ns)
+			latest = (struct latest){ ranks[i], begun_ns };
+	}
+	return latest;
+}
+
 /* All posts, or completes, that came in the time; else the call of the rank that was late. */
 static void add_arrows(const struct part *part, uint32_t window, const struct waited *waited, struct latest latest)
 {
 	enum part_event event = event_awaited(waited->cause);
 	bool each = event == EVENT_POST || event == EVENT_COMPLETE;
 
+	if (!trace_is_on())
+		return;
+	if (event == EVENT_UNLOCK)
+		latest = find_release(part, window, waited);
 	if (event != EVENT_COUNT && !each && latest.begun_ns > waited->begun_ns)
 		arrows_add(event, latest.rank, latest.begun_ns, waited->ended_ns);
 	for (uint32_t i = 0; each && i < waited->ranks.count; i++) {
