@@ -3,9 +3,9 @@
 """counts - whether a timeline has the calls of see-counts and see-calls
 
 usage: counts.py all TRACE                   the calls of see-counts, by two ranks, with their places and windows
-       counts.py ring TRACE CALLS THREADS    the last calls of see-calls, and a mark for the others
-       counts.py dead TRACE CALLS            what rank 1 had made, which was killed in its CALLSth put or after it
-       counts.py same TRACE TRACE            the second has the calls and arrows of the first
+       counts.py ring TRACE CALLS THREADS    the last calls of one rank of see-calls, and a mark for the others
+       counts.py dead TRACE:CALLS...         what rank 1 had made, which was killed after CALLS puts, or in the next one
+       counts.py same TRACE TRACE...         the calls of see-counts, and the same arrows in all
 """
 import collections
 import sys
@@ -37,39 +37,45 @@ def ring(trace, calls, threads):
     """What is kept nearly fills the room, and nothing is lost in between: each thread's last calls are there."""
     calls, threads = int(calls), int(threads)
     every = threads * (calls + calls // 10) + 8
-    for rank in 0, 1:
-        kept = trace.calls(rank)
-        texts = [text for track, _, text in trace.marks if trace.rank(track) == rank and "earlier calls" in text]
-        if sum(int(text.split()[0]) for text in texts) + len(kept) != every:
-            yield f"rank {rank}: {len(kept)} calls and {texts}, of {every}"
-        if not 0.4 * RING_BYTES / 32 < len(kept) <= RING_BYTES / 32:
-            yield f"rank {rank}: {len(kept)} calls are kept"
-        if kept[-1].name != "oriel_finalize" and not any(call.name == "oriel_finalize" for call in kept):
-            yield f"rank {rank}: the last call is missing"
-        if len({call.track for call in kept}) < min(threads, 2):
-            yield f"rank {rank}: calls of {len({call.track for call in kept})} threads"
+    kept = trace.calls(0)
+    texts = [text for _, _, text in trace.marks if "earlier calls" in text]
+    if sum(int(text.split()[0]) for text in texts) + len(kept) != every:
+        yield f"{len(kept)} calls and {texts}, of {every}"
+    if not 0.4 * RING_BYTES / 32 < len(kept) <= RING_BYTES / 32:
+        yield f"{len(kept)} calls are kept"
+    if not any(call.name == "oriel_finalize" for call in kept):
+        yield "the last call is missing"
+    if len({call.track for call in kept}) < min(threads, 2):
+        yield f"calls of {len({call.track for call in kept})} threads"
 
 
-def dead(trace, calls):
-    puts = [call for call in trace.calls(1) if call.name == "oriel_put"]
-    if len(puts) - int(calls) not in (0, 1):
-        yield f"rank 1 has made {calls} puts, and {len(puts)} are there"
-    if not any(text == "the rank did not finalize" and trace.rank(track) == 1 for track, _, text in trace.marks):
-        yield f"rank 1 has no mark: {trace.marks}"
-    if not trace.calls(0):
-        yield "the calls of rank 0 are missing"
+def dead(*deaths):
+    for death in deaths:
+        path, calls = death.rsplit(":", 1)
+        trace = perfetto.read(path)
+        puts = [call for call in trace.calls(1) if call.name == "oriel_put"]
+        if len(puts) - int(calls) not in (0, 1):
+            yield f"{path}: rank 1 has made {calls} puts, and {len(puts)} are there"
+        if not any(text == "the rank did not finalize" and trace.rank(track) == 1 for track, _, text in trace.marks):
+            yield f"{path}: rank 1 has no mark: {trace.marks}"
+        if not trace.calls(0):
+            yield f"{path}: the calls of rank 0 are missing"
 
 
-def same(trace, other):
-    other = perfetto.read(other)
-    for what in (lambda one: collections.Counter((one.rank(call.track), call.name, call.place) for call in one.calls()),
-                 lambda one: collections.Counter((one.rank(begin.track), end.name, one.rank(end.track)) for begin, end in one.arrows())):
-        if what(trace) != what(other):
-            yield f"{what(trace)} and {what(other)}"
+def same(*paths):
+    traces = [perfetto.read(path) for path in paths]
+    arrows = [collections.Counter((one.rank(begin.track), end.name, one.rank(end.track)) for begin, end in one.arrows()) for one in traces]
+    for trace, of in zip(traces, arrows):
+        yield from all_calls(trace)
+        if of != arrows[0]:
+            yield f"the arrows are {of} and {arrows[0]}"
 
 
-def main(name, path, *more):
-    faults = list({"all": all_calls, "ring": ring, "dead": dead, "same": same}[name](perfetto.read(path), *more))
+def main(name, *arguments):
+    if name in ("dead", "same"):
+        faults = list({"dead": dead, "same": same}[name](*arguments))
+    else:
+        faults = list({"all": all_calls, "ring": ring}[name](perfetto.read(arguments[0]), *arguments[1:]))
     print("\n".join(faults))
     return bool(faults)
 

@@ -56,8 +56,8 @@ def message(data):
     return dict(fields(data))
 
 
-def repeated(data, number):
-    return [value for field, value in fields(data) if field == number]
+def repeated(pairs, number):
+    return [value for field, value in pairs if field == number]
 
 
 class Names:
@@ -97,8 +97,8 @@ class Trace:
             if number != 1:
                 raise Fault(f"the file has the field {number}")
             self.packet(value, events)
-        for _, event, sequence in sorted(events, key=lambda one: one[0]):
-            self.event(_, event, sequence)
+        for time, pairs, sequence in sorted(events, key=lambda one: one[0]):
+            self.event(time, pairs, sequence)
         for track, stack in self.open.items():
             if stack:
                 raise Fault(f"{len(stack)} slices of {self.tracks[track]} do not end")
@@ -115,8 +115,9 @@ class Trace:
         if 60 in packet:
             self.describe(message(packet[60]))
         if 11 in packet:
-            self.check_order(packet[8], message(packet[11]), sequence)
-            events.append((packet[8], packet[11], sequence))
+            event = list(fields(packet[11]))
+            self.check_order(packet[8], dict(event), sequence)
+            events.append((packet[8], event, sequence))
 
     def check_order(self, time, event, sequence):
         """A track's slices come from one sequence, in the order of time: so no order of files changes how they nest."""
@@ -141,8 +142,8 @@ class Trace:
         if self.tracks.setdefault(track[1], described) != described:
             raise Fault(f"the track {track[1]} is {described} and {self.tracks[track[1]]}")
 
-    def event(self, time, data, sequence):
-        event = message(data)
+    def event(self, time, pairs, sequence):
+        event = dict(pairs)
         track, kind = event[11], event[9]
         if track not in self.tracks:
             raise Fault(f"the track {track} is not described")
@@ -152,7 +153,7 @@ class Trace:
         elif kind == INSTANT:
             self.marks.append((track, time, event[23].decode()))
         elif kind == BEGIN:
-            stack.append((time, event, repeated(data, 4), repeated(data, 47), repeated(data, 48), sequence))
+            stack.append((time, event, repeated(pairs, 4), repeated(pairs, 47), repeated(pairs, 48), sequence))
         elif not stack:
             raise Fault(f"a slice of {self.tracks[track]} ends twice")
         else:
