@@ -13,6 +13,7 @@
 #include "job/job.h"
 #include "conn/ctrl_msg.h"
 #include "job/peer.h"
+#include "job/service_queue.h"
 #include "base/util.h"
 #include "sync/wait.h"
 
@@ -215,10 +216,22 @@ static int verdict(const struct coll *coll)
 	return coll->code;
 }
 
+/* Connects to later rounds' partners, so that all connect at once. */
+static void connect_ahead(const struct coll *coll)
+{
+	struct peer *to;
+
+	for (int round = 1; round < coll->barrier.rounds; round++) {
+		if (partner_of(coll, round, 1, &to) == 0 && state_load(&to->state) == PEER_NEW) /* pairs with peer_set_state */
+			service_queue_request(to);
+	}
+}
+
 static int run_rounds(struct coll *coll, struct wait *wait)
 {
 	struct run run = { .coll = coll, .wait = wait };
 
+	connect_ahead(coll);
 	return dissemination_run(&coll->barrier, send_round, receive_round, &run);
 }
 
@@ -372,6 +385,7 @@ int coll_gather(struct coll *coll, struct coll_item items[], struct wait *wait)
 {
 	struct gathering gathering = { .run = { .coll = coll, .wait = wait }, .items = items };
 
+	connect_ahead(coll);
 	dissemination_run(&coll->barrier, send_items, receive_items, &gathering);
 	unexpected_msgs_drop(coll->job, coll->id);
 	return verdict(coll);

@@ -109,6 +109,36 @@ static void receive_step__serves_who_is_waited_for(void)
 	run(2, turn_of_waiting, NULL);
 }
 
+/*
+ * Ranks 0 and 2 come last, so ranks 1 and 3 wait for them in the first round. Rank 1 sends to rank
+ * 3 in the second.
+ */
+static void first_barrier(struct rank *rank)
+{
+	struct oriel_job **waiting = rank->arg, *job;
+	const struct peer *peer = NULL;
+
+	if (rank_note(rank, "job_open", rank_join(rank, NULL)))
+		return;
+	if (rank->rank == 1)
+		__atomic_store_n(waiting, rank->job, __ATOMIC_RELEASE);
+	while ((rank->rank == 0 || rank->rank == 2) && !(peer && state_load(&peer->state) == PEER_UP)) {
+		usleep(500);
+		job = __atomic_load_n(waiting, __ATOMIC_ACQUIRE);
+		peer = job ? peer_find(job, 3) : NULL;
+	}
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+static void coll_run__connects_all_partners_at_once(void)
+{
+	struct oriel_job *waiting = NULL;
+
+	begin("the first barrier");
+	run(8, first_barrier, &waiting);
+}
+
 static int vote_in(struct rank *rank, uint64_t number, int code, int culprit)
 {
 	struct coll coll;
@@ -278,6 +308,7 @@ void suite_coll(void)
 	CU_ADD_TEST(suite, coll_run__nobody_leaves_before_the_last_has_come);
 	CU_ADD_TEST(suite, coll_run__all_end_with_the_same_verdict);
 	CU_ADD_TEST(suite, receive_step__serves_who_is_waited_for);
+	CU_ADD_TEST(suite, coll_run__connects_all_partners_at_once);
 	CU_ADD_TEST(suite, coll_run__goes_on_after_a_timeout);
 	CU_ADD_TEST(suite, ctrl_msg_send__waits_for_room_in_the_ring);
 	CU_ADD_TEST(suite, coll_run__a_dead_member_ends_it_for_all);
