@@ -29,21 +29,22 @@ static void add(struct libraries *libraries, const char *name, const struct libr
 	libraries->list[libraries->count++] = (struct library){ .name = name, .loader = loader };
 }
 
-/* Sets the library's $ORIGIN. */
-static void set_folder(struct library *library, const char *path)
+/* Returns a file's folder, or NULL. */
+static char *folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	int length = slash ? (int)(slash - path) : 0;
 
-	snprintf(library->folder, sizeof(library->folder), "%.*s", length, path);
+	return strndup(path, slash ? (size_t)(slash - path) : 0);
 }
 
 static bool open_at(struct library *library, const char *path)
 {
 	if (image_open(&library->image, path) != IMAGE_DYNAMIC)
 		return false;
-	set_folder(library, path);
-	return true;
+	library->folder = folder_of(path);
+	if (!library->folder)
+		image_close(&library->image);
+	return library->folder;
 }
 
 /* Returns the length of $ORIGIN at the folder's beginning, or 0. */
@@ -64,7 +65,7 @@ static bool open_in_folder(struct library *library, const char *folder, size_t l
 	size_t skipped = origin_bytes(folder, length);
 	const char *dot = length == 0 ? "." : "";
 	char path[PATH_MAX];
-	int bytes = snprintf(path, sizeof(path), "%s%s%.*s/%s", skipped ? origin : "", dot, (int)(length - skipped),
+	int bytes = snprintf(path, sizeof(path), "%s%s%.*s/%s", skipped && origin ? origin : "", dot, (int)(length - skipped),
 	                     folder + skipped, library->name);
 
 	return bytes < (int)sizeof(path) && open_at(library, path);
@@ -165,8 +166,10 @@ const char *libraries_next(struct libraries *libraries)
 
 void libraries_close(struct libraries *libraries)
 {
-	for (size_t i = 0; i < libraries->count; i++)
+	for (size_t i = 0; i < libraries->count; i++) {
 		image_close(&libraries->list[i].image);
+		free(libraries->list[i].folder);
+	}
 	free(libraries->program);
 	free(libraries->preloaded);
 	free(libraries->list);

@@ -71,7 +71,7 @@ struct library {
 	const char *name;             /* as in DT_NEEDED; the program's path */
 	const struct library *loader; /* the first that needs it, or NULL */
 	struct image image;           /* open if the file has been found */
-	char folder[PATH_MAX];        /* $ORIGIN */
+	char *folder;                 /* $ORIGIN, or NULL */
 };
 
 struct libraries {
