@@ -267,7 +267,6 @@ static uint32_t locks_of_list(const struct am_list *list, uint64_t base)
 	return locks;
 }
 
-/* Puts, or gets, the bytes of a list. */
 static void copy_list(const struct am_list *list, uint8_t *base)
 {
 	const uint8_t *operand = list->operands;

@@ -73,7 +73,7 @@ static inline enum acc_route acc_route(const struct link *link, enum oriel_type 
  */
 bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target);
 
-/* Applies a list, whose offsets are from `base`, as acc_apply_here does one operation: all or none. */
+/* Applies a list, whose offsets are from `base`, as acc_apply_here does: all or none. */
 bool acc_apply_list_here(struct oriel_job *job, const struct am_list *list, uint8_t *base);
 
 static inline size_t acc_changes(enum oriel_op op, size_t count)

@@ -104,7 +104,6 @@ static int check_targets(struct oriel_win *win, struct link *link, const struct 
 	return rc;
 }
 
-/* Returns whether the pieces are a row. */
 static bool vector_row(const struct acc_vector *v, struct acc *acc)
 {
 	const bool reads = v->op != ORIEL_NO_OP;
@@ -116,7 +115,6 @@ static bool vector_row(const struct acc_vector *v, struct acc *acc)
 	       row_find(&lists, v->type, v->op, acc);
 }
 
-/* Issues the pieces: by messages as far as the target applies them. */
 static int issue_pieces(struct oriel_win *win, struct link *link, const struct acc_vector *v)
 {
 	struct list list = { .type = v->type,

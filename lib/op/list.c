@@ -190,8 +190,7 @@ int list_send(struct oriel_win *win, struct link *link, struct list *list)
 	batch = next_batch(link, list);
 	if (batch.count < 2)
 		return 0;
-	list->alone =
-		link_remote_regions(link) && !remote_region_unmapped(win, link, batch.span.from, batch.span.bytes);
+	list->alone = link_remote_regions(link) && !remote_region_unmapped(win, link, batch.span.from, batch.span.bytes);
 	if (list->alone)
 		return 0;
 	note_operation(win, link);

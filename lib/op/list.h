@@ -20,10 +20,13 @@
 #define ORIEL_LIST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/copy_blocks.h"
+#include "base/util.h"
 #include "op/acc.h"
-#include "op/walk.h"
+#include "oriel.h"
 #include "win/operation.h"
 
 struct oriel_win;
@@ -31,6 +34,42 @@ struct link;
 
 #define LIST_PIECE_BYTES 512 /* a larger piece gains little from its neighbours in a message */
 #define READ_MAX 64          /* pieces of a system call */
+
+/* A place in a list of pieces of this rank. */
+struct walk {
+	const struct oriel_origin_piece *list;
+	int count; /* 0: the call has no such list */
+	int at;
+	size_t done; /* of the piece at `at` */
+};
+
+/* Returns how many bytes, at most `bytes`, are contiguous here. Passes over empty pieces. */
+static inline size_t walk_together(struct walk *walk, size_t bytes)
+{
+	while (walk->at < walk->count && walk->done == walk->list[walk->at].size_bytes) {
+		walk->at++;
+		walk->done = 0;
+	}
+	return walk->at < walk->count ? min_size(bytes, walk->list[walk->at].size_bytes - walk->done) : bytes;
+}
+
+/* Returns this address, and moves on; NULL in an empty list. */
+static inline void *walk_step(struct walk *walk, size_t bytes)
+{
+	uint8_t *here = walk->at < walk->count ? (uint8_t *)walk->list[walk->at].addr + walk->done : NULL;
+
+	walk->done += here ? bytes : 0;
+	return here;
+}
+
+static inline void walk_pack(struct walk *walk, uint8_t *to, size_t bytes)
+{
+	for (size_t some; bytes > 0; bytes -= some) {
+		some = walk_together(walk, bytes);
+		copy_piece(to, walk_step(walk, some), some);
+		to += some;
+	}
+}
 
 /* A vector call, and the place in it. */
 struct list {
@@ -52,9 +91,8 @@ struct list {
 bool list_takes_messages(struct link *link);
 
 /*
- * Sends a message for the next pieces, or waits for room at the target. The pieces have been
- * checked. Returns 1; or 0: the next piece is to be issued by itself. ERRORS: as issue_or_defer.
- * The caller holds win->lock.
+ * Sends a message of the next pieces, or waits for room at the target. Returns 1; or 0: the next
+ * piece is to be issued by itself. ERRORS: as issue_or_defer. The caller holds win->lock.
  */
 int list_send(struct oriel_win *win, struct link *link, struct list *list);
 

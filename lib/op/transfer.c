@@ -232,7 +232,6 @@ static int issue_piece(struct oriel_win *win, struct link *link, struct list *li
 	return rc;
 }
 
-/* Returns the call as a list of operations on bytes. */
 static struct list list_of(const struct vector *v)
 {
 	const struct walk here = { v->origin, v->origin_count, 0, 0 }, none = { NULL, 0, 0, 0 };
@@ -247,7 +246,6 @@ static struct list list_of(const struct vector *v)
 		                  .call = v->call };
 }
 
-/* Issues the pieces: by messages as far as these are faster. */
 static int vector_issue(struct oriel_win *win, struct link *link, const struct vector *v)
 {
 	struct list list = list_of(v);

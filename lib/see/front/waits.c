@@ -343,8 +343,8 @@ static enum part_event event_awaited(enum wait_cause cause)
 }
 
 /*
- * Returns the unlock that let this rank in: the last of that lock, by any member. The holders of the
- * last look may have given it to others since.
+ * Returns the unlock that let this rank in: the last of that lock, by any member. The holders of
+ * the last look may have given it to others since.
  */
 static struct latest find_release(const struct part *part, uint32_t window, const struct waited *waited)
 {
