@@ -22,6 +22,7 @@ static const char *const known[] = {
 	"ORIEL_BOOT",
 	"ORIEL_VERBOSE",
 	"ORIEL_SHARE",
+	"ORIEL_UNKIND",
 	"ORIEL_FLAGS",
 	"ORIEL_ATOMICS",
 	"ORIEL_KEEP_REGISTERED",

@@ -13,7 +13,7 @@
 #include "base/err.h"
 
 #define SECONDS_MAX 2000000
-#define BYTES_MAX ((uint64_t)1 << 62)
+#define NUMBER_MAX ((uint64_t)1 << 62)
 #define WORDS_TEXT_BYTES 128
 
 static const char *text_of(const char *variable)
@@ -82,17 +82,31 @@ int setting_seconds(const char *variable, int *value_ms)
 	return 0;
 }
 
-int setting_bytes(const char *variable, size_t *value_bytes)
+static int setting_number(const char *variable, const char *legal, uint64_t *value)
 {
 	const char *text = text_of(variable), *at = text;
-	uint64_t bytes;
+	uint64_t number;
 
 	if (!text)
 		return 0;
-	if (!take_number(&at, BYTES_MAX, &bytes) || *at)
-		return refuse(variable, text, "a number of bytes from 0 to 2^62, such as 1048576; 0: no limit");
-	*value_bytes = (size_t)bytes;
+	if (!take_number(&at, NUMBER_MAX, &number) || *at)
+		return refuse(variable, text, legal);
+	*value = number;
 	return 0;
+}
+
+int setting_bytes(const char *variable, size_t *value_bytes)
+{
+	uint64_t bytes = *value_bytes;
+	int rc = setting_number(variable, "a number of bytes from 0 to 2^62, such as 1048576; 0: no limit", &bytes);
+
+	*value_bytes = (size_t)bytes;
+	return rc;
+}
+
+int setting_seed(const char *variable, uint64_t *value)
+{
+	return setting_number(variable, "a number from 0 to 2^62, such as 7", value);
 }
 
 static int refuse_word(const char *variable, const char *text, const char *const words[])
@@ -145,8 +159,6 @@ static void write_line(const char *who, int number, const char *format, va_list 
 	size_t used;
 	ssize_t written;
 
-	if (!__atomic_load_n(&wanted, __ATOMIC_RELAXED))
-		return;
 	used = (size_t)snprintf(line, sizeof(line), "oriel: %s %d: ", who, number);
 	vsnprintf(line + used, sizeof(line) - used - 1, format, args);
 	used = strlen(line);
@@ -155,7 +167,23 @@ static void write_line(const char *who, int number, const char *format, va_list 
 	(void)written; /* a failure would be reported on standard error */
 }
 
+static bool is_wanted(void)
+{
+	return __atomic_load_n(&wanted, __ATOMIC_RELAXED);
+}
+
 void tell(int rank, const char *format, ...)
+{
+	va_list args;
+
+	if (!is_wanted())
+		return;
+	va_start(args, format);
+	write_line("rank", rank, format, args);
+	va_end(args);
+}
+
+void tell_always(int rank, const char *format, ...)
 {
 	va_list args;
 
@@ -168,6 +196,8 @@ void tell_of_process(const char *format, ...)
 {
 	va_list args;
 
+	if (!is_wanted())
+		return;
 	va_start(args, format);
 	write_line("process", (int)getpid(), format, args);
 	va_end(args);

@@ -17,7 +17,7 @@ static const char mark[MARK_BYTES] = { 'o', 'r', 'e' };
 
 #define PLACE_BYTES (PLACE_BOOT_ID_BYTES + 3 * 8 + 4 + PLACE_NODE_BYTES)
 
-static_assert(HEAD_BYTES + HANDSHAKE_KEY_BYTES + 2 * DEVICE_ADDR_TEXT_BYTES + PLACE_BYTES + 1 <= ENDPOINT_MAX_BYTES,
+static_assert(HEAD_BYTES + HANDSHAKE_KEY_BYTES + 2 * DEVICE_ADDR_TEXT_BYTES + PLACE_BYTES + 2 <= ENDPOINT_MAX_BYTES,
               "an endpoint is one value of the bootstrap; a text takes its length and at most its room less one");
 static_assert(ENDPOINT_MAX_BYTES <= 255, "the least that a launcher takes");
 
@@ -101,6 +101,7 @@ size_t endpoint_encode(const struct endpoint *endpoint, uint8_t bytes[ENDPOINT_M
 	at = write_text(at, endpoint->soft);
 	at = write_place(at, &endpoint->place);
 	at = write_bytes(at, &endpoint->atomics, 1);
+	at = write_bytes(at, &endpoint->unkind, 1);
 	return (size_t)(at - bytes);
 }
 
@@ -133,6 +134,8 @@ bool endpoint_decode(struct endpoint *out, const void *bytes, size_t size_bytes,
 	read_place(&reader, &read.place);
 	read_bytes(&reader, &read.atomics, 1);
 	reader.bad |= read.atomics > ATOMICS_BY_DEVICE;
+	read_bytes(&reader, &read.unkind, 1);
+	reader.bad |= read.unkind > 1;
 	if (reader.bad || reader.left > 0) {
 		snprintf(why, ENDPOINT_WHY_BYTES, "the value that it gave the launcher (%zu bytes) is damaged", size_bytes);
 		return false;
@@ -174,6 +177,12 @@ static void explain_atomics(const struct endpoint *own, const struct endpoint *o
 	         setting[other->atomics], setting[own->atomics]);
 }
 
+static void explain_unkind(const struct endpoint *own, char why[ROUTE_WHY_BYTES])
+{
+	snprintf(why, ROUTE_WHY_BYTES, "ORIEL_UNKIND (--unkind) is set for %s and not for %s; set it alike for all ranks",
+	         own->unkind ? "this rank" : "it", own->unkind ? "it" : "this rank");
+}
+
 static enum route common_device(const struct endpoint *own, const struct endpoint *other, const char *apart)
 {
 	if (!apart && *own->soft && *other->soft)
@@ -190,8 +199,11 @@ enum route route_choose(const struct endpoint *own, const struct endpoint *other
 		explain(own, other, apart, why);
 		return ROUTE_NONE;
 	}
-	if (own->atomics == other->atomics)
+	if (own->atomics == other->atomics && own->unkind == other->unkind)
 		return route;
-	explain_atomics(own, other, why);
+	if (own->unkind != other->unkind)
+		explain_unkind(own, why);
+	else
+		explain_atomics(own, other, why);
 	return ROUTE_NONE;
 }

@@ -13,6 +13,7 @@
  *   soft     1 byte of length, then text: its address on softverbs
  *   place    where it runs: boot id, namespaces, user, name of the test's node (process.h)
  *   atomics  1 byte: its ORIEL_ATOMICS, an enum atomics_by (device.h)
+ *   unkind   1 byte: ORIEL_UNKIND is set
  */
 #ifndef ORIEL_ENDPOINT_H
 #define ORIEL_ENDPOINT_H
@@ -27,7 +28,7 @@
 #include "verbs/handshake.h"
 
 #define ENDPOINT_BOOT_KEY "endpoint" /* its key in the bootstrap */
-#define ENDPOINT_VERSION 6           /* changes if builds would not understand each other, also with SHM_ABI */
+#define ENDPOINT_VERSION 7           /* changes if builds would not understand each other, also with SHM_ABI */
 #define ENDPOINT_MAX_BYTES BOOT_VALUE_MAX_BYTES
 #define ENDPOINT_WHY_BYTES 128
 
@@ -37,6 +38,7 @@ struct endpoint {
 	char soft[DEVICE_ADDR_TEXT_BYTES];
 	struct place place;
 	uint8_t atomics;
+	uint8_t unkind;
 };
 
 /* Describes this rank, with a new random key. */

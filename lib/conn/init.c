@@ -101,6 +101,9 @@ static int set_limits(struct oriel_job *job, const struct oriel_options *options
 		rc = tell_open();
 	if (rc == 0)
 		rc = set_share(job);
+	job->unkind = NOT_UNKIND;
+	if (rc == 0)
+		rc = setting_seed("ORIEL_UNKIND", &job->unkind);
 	if (rc == 0)
 		rc = setting_seconds("ORIEL_TIMEOUT", &limits->timeout_ms);
 	if (rc == 0)
@@ -199,6 +202,7 @@ static int publish(struct oriel_job *job)
 	uint8_t bytes[ENDPOINT_MAX_BYTES];
 
 	endpoint_make(&job->endpoint, address_of(job, false), address_of(job, true), job->devices.list[0].atomics_by);
+	job->endpoint.unkind = job->unkind != NOT_UNKIND;
 	return job->boot->ops->put(job->boot, ENDPOINT_BOOT_KEY, bytes, endpoint_encode(&job->endpoint, bytes));
 }
 

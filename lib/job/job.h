@@ -65,6 +65,8 @@ struct holdings {
 	size_t link_bytes;
 };
 
+#define NOT_UNKIND UINT64_MAX
+
 struct oriel_job {
 	struct handle handle;
 	int rank;
@@ -73,6 +75,7 @@ struct oriel_job {
 	bool needs_progress;          /* a device needs it for private memory: device_maps_memory */
 	bool one_place;               /* all ranks can share memory; set before the first window; atomic */
 	bool share;                   /* ORIEL_SHARE, the default of a window's hint */
+	uint64_t unkind;              /* the seed of ORIEL_UNKIND, or NOT_UNKIND */
 	uint64_t attached_private;    /* regions of dynamic windows not moved; atomic */
 	uint64_t private_windows;     /* of memory that the device cannot map, as far as known; atomic */
 	struct limits limits;

@@ -92,7 +92,7 @@ int win_tell_news(struct oriel_win *win, const char *call)
 
 bool gate_enter_lock_all(struct oriel_win *win, struct link *link)
 {
-	if ((win->sync & (SYNC_LOCK_ALL | SYNC_NO_OPERATION)) != SYNC_LOCK_ALL || link->marks & LINK_ACCESS)
+	if ((win->sync & (SYNC_LOCK_ALL | SYNC_SHUT)) != SYNC_LOCK_ALL || link->marks & LINK_ACCESS)
 		return false;
 	return gate_is_ready(link) && lock_enter_all_mapped(win, link);
 }

@@ -42,7 +42,7 @@
  */
 static inline bool gate_is_granted(const struct oriel_win *win, struct link *link)
 {
-	if (win->sync & SYNC_NO_OPERATION)
+	if (win->sync & SYNC_SHUT)
 		return false;
 	if (!(win->sync & SYNC_NAMING))
 		return win->sync & SYNC_FENCE;

@@ -15,6 +15,8 @@
  */
 #include "op/issue.h"
 
+#include <string.h>
+
 #include "base/err.h"
 #include "base/order.h"
 #include "base/util.h"
@@ -192,6 +194,11 @@ static void give_entry(struct oriel_win *win, uint32_t entry)
 	win->deferred.free = entry;
 }
 
+static bool is_signal(const struct op *op)
+{
+	return op->kind == OP_SIGNAL_SET || op->kind == OP_SIGNAL_ADD;
+}
+
 static bool keep_acc(struct oriel_win *win, uint32_t entry, const struct acc *acc)
 {
 	if (!grow_array(&win->deferred.accs, &win->deferred.acc_capacity, entry, sizeof(*acc)))
@@ -203,6 +210,7 @@ static bool keep_acc(struct oriel_win *win, uint32_t entry, const struct acc *ac
 void issue_forget_deferred(struct oriel_win *win)
 {
 	win->deferred.links = 0;
+	win->deferred.signals = 0;
 	win->deferred.count = 0;
 	win->deferred.free = 0;
 }
@@ -228,6 +236,16 @@ static void append(struct oriel_win *win, struct link *link, uint32_t entry)
 	}
 }
 
+/* Makes the entry the first of a link that has some. */
+static void prepend(struct oriel_win *win, struct link *link, uint32_t entry)
+{
+	struct deferred *list = win->deferred.list;
+
+	list[entry - 1].next = link->deferred;
+	list[entry - 1].last = list[link->deferred - 1].last;
+	link->deferred = entry;
+}
+
 static void take_out(struct oriel_win *win, struct link *link)
 {
 	struct deferred *list = win->deferred.list;
@@ -236,6 +254,7 @@ static void take_out(struct oriel_win *win, struct link *link)
 	if (next)
 		list[next - 1].last = list[entry - 1].last;
 	link->deferred = next;
+	win->deferred.signals -= is_signal(&list[entry - 1].op);
 	give_entry(win, entry);
 	if (!next)
 		count_out(win);
@@ -245,6 +264,23 @@ void issue_drop_deferred(struct oriel_win *win, struct link *link)
 {
 	while (link->deferred)
 		take_out(win, link);
+}
+
+/* Returns the next number of this rank's and window's sequence (splitmix64). */
+static uint64_t draw(struct oriel_win *win)
+{
+	uint64_t stream = ((uint64_t)win->job->rank << 32) + (win->info.number << 52);
+	uint64_t x = win->job->unkind + 0x9e3779b97f4a7c15u * (stream + ++win->deferred.drawn);
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+	return x ^ x >> 31;
+}
+
+/* Returns whether a put or get goes out before those that wait (D8). */
+static bool comes_first(struct oriel_win *win, const struct op *op)
+{
+	return (win->sync & SYNC_UNKIND) && op->kind <= OP_GET && draw(win) & 1;
 }
 
 static bool defer(struct oriel_win *win, struct link *link, const struct op *op)
@@ -258,7 +294,11 @@ static bool defer(struct oriel_win *win, struct link *link, const struct op *op)
 		return false;
 	}
 	win->deferred.list[entry - 1] = (struct deferred){ .op = *op };
-	append(win, link, entry);
+	win->deferred.signals += is_signal(op);
+	if (link->deferred && comes_first(win, op))
+		prepend(win, link, entry);
+	else
+		append(win, link, entry);
 	gate_close(link);
 	return true;
 }
@@ -297,11 +337,14 @@ int issue_granted(struct oriel_win *win, struct link *link)
 {
 	int rc;
 
-	if (link_lost(link))
+	if (link_lost(link)) {
+		if (!(link->marks & LINK_ACCESS))
+			issue_drop_deferred(win, link);
 		return link_let_go(link);
-	if (!(link->marks & LINK_ACCESS))
+	}
+	if (!(link->marks & LINK_ACCESS) && !link->deferred)
 		return 1;
-	if (!link_grant(win, link)) {
+	if ((link->marks & LINK_ACCESS) && !link_grant(win, link)) {
 		wait_serve(win->job, link->peer);
 		return 0;
 	}
@@ -375,12 +418,64 @@ static int wait_room(struct room_wait *waiting, const char *call)
 	return rc;
 }
 
+/* Unkindness (ORIEL_UNKIND): lib/README.md. */
+
+static void spoil(struct oriel_win *win, uint8_t *at, size_t size_bytes)
+{
+	for (size_t done = 0, bytes; done < size_bytes; done += bytes) {
+		uint64_t number = draw(win);
+
+		bytes = min_size(sizeof(number), size_bytes - done);
+		memcpy(at + done, &number, bytes);
+	}
+}
+
+static void spoil_result(struct oriel_win *win, const struct acc *acc)
+{
+	const size_t bytes = element_span(acc->type, acc->count);
+	uint8_t *result = acc->result;
+
+	if (!result || element_has_padding(acc->type)) /* it would stay spoilt */
+		return;
+	spoil(win, result, bytes);
+	for (uint32_t block = 1; block < acc->blocks; block++)
+		spoil(win, result + acc->row.result * (ptrdiff_t)block, bytes);
+}
+
+static void put_early(struct oriel_win *win, struct link *link, const struct op *op)
+{
+	if (draw(win) & 1 || ((link->marks & LINK_ACCESS) && !link_grant(win, link)))
+		return;
+	if (issue(win, link, op) == 0)
+		wire_ring(&link->peer->wire);
+}
+
+/* Returns whether the operation is held back although it may go out. */
+static bool hold_back(struct oriel_win *win, struct link *link, const struct op *op)
+{
+	if (!(win->sync & SYNC_UNKIND) || is_signal(op))
+		return false;
+	if (op->kind == OP_PUT)
+		put_early(win, link, op);
+	if (!defer(win, link, op))
+		return false;
+	if (op->kind == OP_GET)
+		spoil(win, op->origin, op->size_bytes);
+	if (op->kind == OP_ACCUMULATE)
+		spoil_result(win, op->origin);
+	if (link->marks & LINK_ACCESS)
+		return true;
+	link->marks |= LINK_TOUCHED;
+	win->sync |= SYNC_FENCE_USED;
+	return true;
+}
+
 int issue_or_defer(struct oriel_win *win, struct link *link, const struct op *op, const char *call)
 {
 	struct room_wait waiting = { win, link, op };
 	int rc;
 
-	if (op->size_bytes == 0)
+	if (op->size_bytes == 0 || hold_back(win, link, op))
 		return 0;
 	if ((link->marks & LINK_ACCESS) && !link_grant(win, link)) {
 		if (defer(win, link, op))
@@ -411,6 +506,8 @@ static void push_link(struct oriel_win *win, struct link *link, bool ring)
 
 void issue_push(struct oriel_win *win, bool ring)
 {
+	if ((win->sync & SYNC_UNKIND) && win->deferred.signals == 0)
+		return;
 	if (win->sync & SYNC_ACCESS) {
 		for (uint32_t i = 0; i < win->access.count; i++)
 			push_link(win, win->access.links[i], ring);

@@ -20,7 +20,7 @@
 /* Returns whether operations may go out to the member now. */
 static bool may_go(struct oriel_win *win, struct link *link)
 {
-	return !link->deferred && (!(link->marks & LINK_ACCESS) || link_grant(win, link));
+	return !link->deferred && !(win->sync & SYNC_UNKIND) && (!(link->marks & LINK_ACCESS) || link_grant(win, link));
 }
 
 static void note_operation(struct oriel_win *win, const struct link *link)

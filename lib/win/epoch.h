@@ -30,6 +30,7 @@ enum sync_bit {
 	SYNC_LOCK = 0x800,        /* win->locks.open lock epochs are open, being opened or being closed */
 	SYNC_LOCK_ALL = 0x1000,
 	SYNC_LOCKING_ALL = 0x2000, /* a thread is inside lock_all or unlock_all */
+	SYNC_UNKIND = 0x4000,      /* always, with ORIEL_UNKIND */
 };
 
 #define SYNC_ACCESS_ALL (SYNC_ACCESS | SYNC_ACCESS_NOBODY | SYNC_COMPLETING)
@@ -41,6 +42,9 @@ enum sync_bit {
 
 #define SYNC_NO_OPERATION \
 	(SYNC_ACCESS_NOBODY | SYNC_COMPLETING | SYNC_FENCE_BEGUN | SYNC_FENCING | SYNC_FREEING | SYNC_LOCKING_ALL)
+
+/* What keeps the gate shut (op/gate.h). */
+#define SYNC_SHUT (SYNC_NO_OPERATION | SYNC_UNKIND)
 
 enum sync_call {
 	CALL_START,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/settings.h"
 #include "base/util.h"
 #include "conn/atomics_peer.h"
 #include "conn/coll.h"
@@ -146,6 +147,19 @@ static void take_part(struct oriel_win *win)
 	memory_node_bind(win->memory.base, win->memory.size_bytes);
 }
 
+/* Rank 0 of the first shared window's group prints it. */
+static void tell_uncovered(const struct oriel_win *win)
+{
+	static bool printed;
+
+	if (!(win->sync & SYNC_UNKIND) || win->group->my_rank != 0 ||
+	    __atomic_exchange_n(&printed, true, __ATOMIC_RELAXED))
+		return;
+	tell_always(win->job->rank,
+	            "loads and stores in shared memory (oriel_win_allocate_shared, MPI_Win_allocate_shared) are not "
+	            "covered by --unkind (ORIEL_UNKIND): as ever, they take effect at once");
+}
+
 int shared_open(struct oriel_win *win, int vote, const char *call)
 {
 	struct shared_memory *shared = &win->shared;
@@ -160,6 +174,8 @@ int shared_open(struct oriel_win *win, int vote, const char *call)
 		rc = map_file(shared, name);
 	if (rc == 0 && shared->base)
 		take_part(win);
+	if (rc == 0)
+		tell_uncovered(win);
 	return rc;
 }
 

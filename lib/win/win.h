@@ -124,6 +124,8 @@ struct deferred_ops {
 	uint32_t capacity;
 	uint32_t free;    /* first free entry, as index + 1; 0: none */
 	uint32_t links;   /* links that have some */
+	uint32_t signals; /* entries for signals */
+	uint64_t drawn;   /* random numbers so far */
 	struct acc *accs; /* parallel to list, for OP_ACCUMULATE (op/acc.h) */
 	uint32_t acc_capacity;
 };

@@ -80,6 +80,7 @@ static struct oriel_win *win_alloc(struct oriel_group *group, const struct oriel
 	}
 	win->fence.barrier.rounds = log2_up((uint64_t)group->size);
 	win->epoch_serial = 1;
+	win->sync = win->job->unkind == NOT_UNKIND ? 0 : SYNC_UNKIND;
 	win->losses = &group->job->deaths.losses;
 	win->deferred_errors.news = &win->losses_seen;
 	win->access.group = win->exposure.group = &no_group;

@@ -6,20 +6,9 @@
  *
  * A process has one sequence of random numbers, drawn from the seed and a counter. The n-th
  * decision is the same in every run; the order of the threads determines the request that it
- * concerns.
- *   delay     requests wait up to 0.2 ms each, so that those of different queue pairs are carried
- *             out in any order
- *   reorder   the bytes of a write are placed one by one in a random order, with pauses
- *   disorder  requests of one queue pair are carried out in another order, as by some devices
- *   twice     a write's bytes are placed once more, after a pause, as by rxe on some machines
- *   lose      datagrams do not arrive
- *   late      completions are withheld for some polls and then come in batches
- *   fail      the n-th call that may fail does, with ENOMEM and no other effect. Calls that take
- *             completions and events or destroy objects do not count
- *   cut       the n-th connection is lost within `within` ms of being ready: requests of either
- *             side are not answered, and the connection manager's messages do not arrive
- *   apart     the device claims, as cards do, atomicity among its atomics only
- * In every case, an event is raised only for entries after ibv_req_notify_cq (cq.c).
+ * concerns. lib/soft/README.md says what each word does. `fail` has no other effect; calls that
+ * take completions and events or destroy objects do not count. In every case, an event is raised
+ * only for entries after ibv_req_notify_cq (cq.c).
  */
 #include <pthread.h>
 #include <sched.h>
@@ -81,6 +70,8 @@ static void read_environment(void)
 {
 	const char *text = getenv("SOFTVERBS_ADVERSARY");
 
+	if (!text)
+		text = getenv("ORIEL_UNKIND");
 	if (!text || !*text)
 		return;
 	soft_adversary.seed = strtoull(text, NULL, 10);
