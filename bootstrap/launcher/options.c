@@ -21,6 +21,7 @@ enum long_option {
 	OPTION_DEVICE,
 	OPTION_ADDR,
 	OPTION_HOSTS,
+	OPTION_UNKIND,
 	OPTION_VERSION,
 };
 
@@ -31,6 +32,7 @@ static const struct option long_options[] = {
 	{ "device", required_argument, NULL, OPTION_DEVICE },
 	{ "addr", required_argument, NULL, OPTION_ADDR },
 	{ "hosts", required_argument, NULL, OPTION_HOSTS },
+	{ "unkind", required_argument, NULL, OPTION_UNKIND },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPTION_VERSION },
@@ -53,6 +55,8 @@ const char *options_usage(void)
 		   "                   shared memory; auto: what the machine has, else soft (default). A program of another\n"
 		   "                   library gets softverbs by oriel-soft: oriel-run -n N oriel-soft PROGRAM\n"
 		   "  --addr A,B,...   the local addresses the ranks use (ORIEL_ADDR), assigned in turn\n"
+		   "  --unkind SEED    do whatever one-sided communication may do, by a number: late, early, out of order\n"
+		   "                   (ORIEL_UNKIND); a result that depends on SEED is a mistake in PROGRAM: oriel_bugs(7)\n"
 		   "  --hosts A,B,...  starts nothing, and prints what to type instead\n"
 		   "  -x VAR=VALUE     set a variable in the ranks' environment; may be repeated\n"
 		   "  -v, --verbose    print what the launcher does; each rank prints its devices and how it reaches the others\n"
@@ -116,6 +120,14 @@ static enum options_verdict parse_device(struct options *options, const char *te
 		return wrong(options, "--device \"%.70s\": a device's name has 1 to %zu characters (oriel-info lists them)",
 		             text, max);
 	options->device = strcmp(text, "auto") == 0 ? NULL : text;
+	return OPTIONS_RUN;
+}
+
+static enum options_verdict parse_unkind(struct options *options, const char *text)
+{
+	if (!*text || strspn(text, "0123456789") != strlen(text) || strlen(text) > RUN_SEED_DIGITS)
+		return wrong(options, "--unkind %.32s: the seed must be a number of 1 to %d digits", text, RUN_SEED_DIGITS);
+	options->unkind = text;
 	return OPTIONS_RUN;
 }
 
@@ -197,6 +209,8 @@ static enum options_verdict parse_option(struct options *options, int option, ch
 		return parse_seconds(options, "--grace", optarg, &options->grace_s);
 	case OPTION_DEVICE:
 		return parse_device(options, optarg);
+	case OPTION_UNKIND:
+		return parse_unkind(options, optarg);
 	case OPTION_HOSTS:
 		options->hosts = optarg;
 		return OPTIONS_RUN;

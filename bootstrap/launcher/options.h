@@ -13,6 +13,7 @@
 #define RUN_RANKS_MAX 8192 /* on one machine */
 #define RUN_ADDRS_MAX 256
 #define RUN_VARIABLES_MAX 256
+#define RUN_SEED_DIGITS 18
 #define RUN_SECONDS_MAX 100000000.
 #define RUN_GRACE_DEFAULT_S 10.
 #define RUN_OPTIONS_ERROR_BYTES 1024
@@ -33,6 +34,7 @@ struct options {
 	double grace_s;                   /* from a failure to SIGTERM, and from SIGTERM to SIGKILL */
 	const char *hosts;                /* requested machines, only for an error; NULL: none */
 	const char *device;               /* NULL: do not set ORIEL_DEVICE */
+	const char *unkind;               /* a seed; NULL: do not set ORIEL_UNKIND */
 	char *addr_list;                  /* copy of --addr, cut into addrs */
 	const char *addrs[RUN_ADDRS_MAX]; /* rank i gets addrs[i % addr_count] */
 	int addr_count;

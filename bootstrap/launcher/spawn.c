@@ -90,6 +90,8 @@ static void set_environment(const struct spawn_plan *plan, int rank)
 		putenv(options->variables[i]);
 	if (options->verbose)
 		setenv(BOOT_ENV_VERBOSE, "1", 0);
+	if (options->unkind)
+		setenv(BOOT_ENV_UNKIND, options->unkind, 1);
 	if (options->device)
 		setenv(BOOT_ENV_DEVICE, options->device, 1);
 	if (options->addr_count > 0)

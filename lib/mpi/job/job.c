@@ -27,6 +27,8 @@ static struct rank_table ranks;
  */
 #define CONNECT_SECONDS "60"
 
+#define EXIT_UNKIND 2 /* as for a wrong command line */
+
 const char *job_without_rank(const char *text)
 {
 	const char *end = *text == '[' ? strstr(text, "] ") : NULL;
@@ -153,8 +155,26 @@ static void end_with_mpi(void)
 	PMPI_Comm_free_keyval(&keyval);
 }
 
+/* Ends the program if only some ranks run under --unkind. */
+static void check_unkind(void)
+{
+	const char *seed = getenv("ORIEL_UNKIND");
+	bool unkind = seed && *seed;
+	int size, first_unkind, first_kind;
+
+	PMPI_Comm_size(MPI_COMM_WORLD, &size);
+	first_unkind = collective_min(unkind ? job.rank : size);
+	first_kind = first_unkind < size ? collective_min(unkind ? size : job.rank) : size;
+	if (job.rank != first_kind)
+		return;
+	job_warn("it runs without --unkind, and rank %d with it; give --unkind SEED to oriel-mpi on all ranks",
+	         first_unkind);
+	PMPI_Abort(MPI_COMM_WORLD, EXIT_UNKIND);
+}
+
 static void begin(void)
 {
+	check_unkind();
 	if (join_all()) {
 		leave();
 		rank_table_close(&ranks);

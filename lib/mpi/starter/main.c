@@ -25,7 +25,7 @@
 
 static void usage(FILE *to)
 {
-	fprintf(to, "usage: %s [--mpi=openmpi|mpich] [--profile] [--trace FILE] PROGRAM [ARGUMENT...]\n", say_name);
+	fprintf(to, "usage: %s [--mpi=openmpi|mpich] [--profile] [--trace FILE] [--unkind SEED] PROGRAM [ARGUMENT...]\n", say_name);
 }
 
 static void help(void)
@@ -41,6 +41,9 @@ static void help(void)
 		"  --profile[=text,json]\n"
 		"               at the end, print where the ranks spent their time: oriel_profile(7)\n"
 		"  --trace FILE at the end, write a timeline of the one-sided calls to FILE, for https://ui.perfetto.dev\n"
+		"  --unkind SEED\n"
+		"               do whatever one-sided communication may do, by a number: late, early, out of order. A result\n"
+		"               that depends on SEED is a mistake in PROGRAM: oriel_bugs(7)\n"
 		"  -h, --help   this text\n"
 		"  --version    the version\n"
 		"  --           what follows is PROGRAM, even if it begins with \"-\"\n"
@@ -52,6 +55,7 @@ struct options {
 	const char *mpi;     /* NULL: to be found out */
 	const char *profile; /* what is written; NULL: no profile */
 	const char *trace;   /* NULL: none */
+	const char *unkind;  /* a seed, or NULL */
 };
 
 /* Returns the value behind "=", "" if there is none, or NULL if it is another option. */
@@ -64,16 +68,25 @@ static const char *value_of(const char *option, const char *name)
 	return option[length] ? option + length + 1 : option + length;
 }
 
-/* Returns --trace's value, or NULL. */
-static const char *value_of_trace(char ***arguments)
+/* Returns the value of an option that is "NAME VALUE" or "NAME=VALUE", or NULL if it is another. */
+static const char *value_behind(char ***arguments, const char *name)
 {
-	const char *value = value_of(**arguments, "--trace");
+	const char *value = value_of(**arguments, name);
 
 	if (!value || *value)
 		return value;
-	if (strcmp(**arguments, "--trace") != 0 || !(*arguments)[1])
-		say_and_exit(EXIT_REFUSED, "--trace takes a file");
+	if (strcmp(**arguments, name) != 0 || !(*arguments)[1])
+		say_and_exit(EXIT_REFUSED, "%s takes a value; %s --help says more", name, say_name);
 	return *++*arguments;
+}
+
+#define SEED_DIGITS 18
+
+static void take_seed(const char *seed, struct options *options)
+{
+	if (!*seed || strspn(seed, "0123456789") != strlen(seed) || strlen(seed) > SEED_DIGITS)
+		say_and_exit(EXIT_REFUSED, "--unkind %s: the seed must be a number of 1 to %d digits", seed, SEED_DIGITS);
+	options->unkind = seed;
 }
 
 /* Exits after --help, --version and a wrong option. */
@@ -94,9 +107,14 @@ static void take_option(char ***arguments, struct options *options)
 		options->profile = *value ? value : "text,json";
 		return;
 	}
-	value = value_of_trace(arguments);
+	value = value_behind(arguments, "--trace");
 	if (value) {
 		options->trace = value;
+		return;
+	}
+	value = value_behind(arguments, "--unkind");
+	if (value) {
+		take_seed(value, options);
 		return;
 	}
 	value = value_of(option, "--mpi");
@@ -218,6 +236,8 @@ int main(int argc, char **argv)
 	find_library("mpi", options.mpi, layer);
 	if (is_first())
 		variables_check(environ, report_misspelt, NULL);
+	if (options.unkind && setenv("ORIEL_UNKIND", options.unkind, 1))
+		say_and_exit(EXIT_FAILURE, "there is no memory for the environment");
 	if (options.profile || options.trace)
 		prepare_report(options.mpi, &options);
 	preload(layer);
