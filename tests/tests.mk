@@ -14,8 +14,8 @@ unit_src += $(addprefix lib/see/top/,lines.c rows.c)
 unit_src += $(addprefix lib/mpi/starter/,cache.c image.c libraries.c)
 
 # What the quick set of tests/plan runs, and the rest.
-.PHONY: tests quick-tests unit multi launcher-tests starters-tests see-tests environments-tests containers-tests
-quick-tests: lib soft mpi man $(programs) $(demo_bin) $(perf_bin) multi launcher-tests starters-tests see-tests environments-tests containers-tests soft-tests mpi-tests $(B)/bin/epochs \
+.PHONY: tests quick-tests unit multi launcher-tests starters-tests see-tests environments-tests containers-tests unkind-tests
+quick-tests: lib soft mpi man $(programs) $(demo_bin) $(perf_bin) multi launcher-tests starters-tests see-tests environments-tests containers-tests unkind-tests soft-tests mpi-tests $(B)/bin/epochs \
 	$(B)/tests/soft/job $(B)/tests/soft/inside $(B)/tests/budget-epochs $(B)/tests/budget-turns $(B)/tests/budget-calls $(B)/bin/oriel_scale_contacts
 tests: all quick-tests unit apps
 unit: $(B)/bin/unit $(B)/bin/unit_fake
@@ -23,6 +23,7 @@ multi: lib soft $(B)/bin/oriel-run $(multi_bin)
 launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
 see-tests: mpi $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%) $(B)/tests/see-waits $(B)/tests/see-counts $(B)/tests/see-calls $(perf_rivals:%=$(B)/tests/see-mpi-waits-%)
+unkind-tests: mpi $(B)/bin/oriel-run $(B)/tests/unkind-bugs $(perf_rivals:%=$(B)/tests/unkind-mpi-bugs-%)
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 # The programs in containers are the demo's and those of environments.
 containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
@@ -64,6 +65,12 @@ $(B)/tests/see-calls: $(call objects,tests/see/trace/calls.c) $(B)/lib/liboriel.
 
 $(B)/tests/see-mpi-waits-%: $(waits_src) tests/see/waits/form_mpi.c $(wildcard tests/see/waits/*.h)
 	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $(filter %.c,$^) -lpthread
+
+$(B)/tests/unkind-bugs: $(call objects,tests/unkind/bugs.c tests/unkind/form_oriel.c) $(B)/lib/liboriel.a
+	$(link_test) $^ $(LIBS)
+
+$(B)/tests/unkind-mpi-bugs-%: tests/unkind/bugs.c tests/unkind/form_mpi.c tests/unkind/bugs.h
+	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Itests $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $(filter %.c,$^)
 
 $(B)/tests/environments-%: $(B)/obj/tests/environments/%.o $(B)/lib/liboriel.a
 	$(link_test) $^ $(LIBS)
