@@ -1,0 +1,662 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The rules by which lib/check finds races, against all executions of small programs.
+
+A program has a line of calls for each rank. An execution takes one step after the other, of any rank: a call
+begins, a call ends, an operation takes effect at one moment between its call and its completion, an unlock gives
+the lock back. What may happen when is what MPI and Oriel promise, and no more.
+
+The truth: two conflicting accesses race if one execution has them in one order, and another in the other order.
+The verdict: the judge reads what the recorder writes in one execution, in the order of time: calls without
+synchronisation and releases at their begin, acquires at their end. It keeps a clock of each rank, and reports an
+access that begins when a conflicting one is not over.
+
+The model checks:
+- No execution of a program without a race is reported: no false report.
+- A race is reported in at least one execution; without atomics, several signals or a synchronous send in each one.
+Executions in which locks were granted in different orders are different programs to both.
+
+At the end it leaves out rules of the judge one by one, or replaces them by wrong ones, and each must be missed.
+
+Calls, where T is the target: `put T`, to one location in T's memory; `get T`, into one buffer; `use`, an access of
+that buffer by a call that returns when it is done; `set T` and `spin T`, accumulates of a word that end when they
+have taken effect: `spin` sees a `set`; `poll`: loads of a word until a put of `flag T` has come, which no recorder
+sees; `flush T`, `local T` (flush_local), `lock T`, `share T`, `unlock T`, `post O..`, `start T..`, `complete`,
+`wait`, `fence`, `precede` (a fence with NOPRECEDE), `signal T`, `taken` (signal_wait), `send T`, `ssend T` (a
+synchronous send), `recv O`, `barrier`, `bcast`, from rank 0, `reduce`, to rank 0.
+
+usage: check_model.py            all programs; it takes some seconds
+       check_model.py RULE       the program that shows what the rule is for
+
+Status 0: all verdicts are true, and each wrong rule was missed; else 1.
+"""
+import itertools
+import sys
+
+WITHOUT = None  # a name of RULES
+RULES = {  # what is left out, or is wrong: a program that shows it
+    "flush_completes": "put 2; flush 2; barrier | barrier; put 2 | barrier",
+    "flush_local_does_not_complete": "put 2; local 2; barrier | barrier; put 2 | barrier",
+    "flush_local_frees_the_buffer": "get 1; local 1; use | ",
+    "only_a_completion_frees_the_buffer": "get 1; use | ",
+    "complete_does_not_complete": "start 1; put 1; complete; send 2 | post 0; wait | recv 0; put 1",
+    "wait_completes": "start 1; put 1; complete | post 0; wait; send 2 | recv 1; put 1",
+    "complete_frees_the_buffer": "start 1; get 1; complete; use | post 0; wait",
+    "post_comes_before_effects": "put 1; flush 1; send 1 | recv 0; post 2; wait | start 1; put 1; complete",
+    "start_does_not_wait": "put 2; flush 2; post 1; wait | start 0; put 2; flush 2; complete | ",
+    "complete_acquires_post": "put 2; flush 2; post 1; wait | start 0; complete; put 2; flush 2 | ",
+    "fence_completes": "fence; put 1; fence | fence; fence; put 1; flush 1",
+    "fence_is_a_barrier": "put 2; flush 2; fence | fence; put 2; flush 2 | fence",
+    "noprecede_is_no_barrier": "put 2; flush 2; precede; fence | precede; put 2; flush 2; fence | fence; fence",
+    "noprecede_holds_effects_back": "precede; put 1; fence | put 1; flush 1; precede; fence",
+    "lock_follows_unlock": "lock 2; put 2; unlock 2 | lock 2; put 2; unlock 2 | ",
+    "shared_locks_do_not_order": "share 2; put 2; unlock 2 | share 2; put 2; unlock 2 | ",
+    "shared_follows_exclusive": "share 2; put 2; unlock 2 | lock 2; put 2; unlock 2 | ",
+    "locks_are_of_one_target": "lock 2; put 2; unlock 2 | lock 1; put 2; flush 2; unlock 1 | ",
+    "fetch_follows_accumulate": "put 2; flush 2; set 2 | spin 2; put 2; flush 2 | ",
+    "accumulate_completes_nothing": "put 2; set 2 | spin 2; put 2; flush 2 | ",
+    "poll_follows_put": "put 2; flush 2; flag 1 | poll; put 2; flush 2 | ",
+    "signal_completes_what_is_before": "put 1; signal 1 | taken; put 1; flush 1",
+    "signal_completes_nothing_after": "signal 1; put 1; flush 1 | taken; put 1; flush 1",
+    "signal_completes_for_the_waiter_only": "put 1; signal 1; send 2 | taken | recv 0; put 1; flush 1",
+    "receive_follows_send": "put 2; flush 2; send 1 | recv 0; put 2; flush 2 | ",
+    "synchronous_send_follows_receive": "ssend 1; put 2; flush 2 | put 2; flush 2; recv 0 | ",
+    "send_does_not_wait": "send 1; put 2; flush 2 | put 2; flush 2; recv 0 | ",
+    "barrier_orders": "put 2; flush 2; barrier | barrier; put 2; flush 2 | barrier",
+    "bcast_orders_root_first": "put 2; flush 2; bcast | bcast; put 2; flush 2 | bcast",
+    "bcast_is_no_barrier": "bcast; put 2; flush 2 | put 2; flush 2; bcast | bcast",
+    "reduce_orders_root_last": "reduce; put 2; flush 2 | put 2; flush 2; reduce | reduce",
+    "reduce_is_no_barrier": "put 2; flush 2; reduce | reduce; put 2; flush 2 | reduce",
+    "order_is_transitive": "put 2; flush 2; send 1 | recv 0; send 2 | recv 1; put 2; flush 2",
+}
+# Programs whose verdict depends on the order of things: a race need not be reported in each execution.
+BY_CHANCE = {"set", "spin", "flag", "poll", "ssend"}
+OPERATIONS = {"put", "get", "set", "flag", "signal"}
+MORE = [
+    "lock 2; put 2; unlock 2; send 1 | recv 0; put 2; flush 2 | ",
+    "lock 2; put 2; flush 2; send 1; unlock 2 | recv 0; put 2; flush 2 | ",
+    "lock 2; put 2; send 1; unlock 2 | recv 0; put 2; flush 2 | ",
+    "get 1; flush 1; use | ",
+    "get 1; flush 1; send 1; use | recv 0",
+    "put 1; put 1; flush 1 | ",
+    "put 1; flush 1; put 1 | ",
+    "post 1; wait; put 0; flush 0 | start 0; put 0; complete",
+    "post 1; put 0; flush 0; wait | start 0; put 0; complete",
+    "start 2; put 2; complete | start 2; put 2; complete | post 0 1; wait",
+    "start 2; put 2; complete; send 1 | recv 0; start 2; put 2; complete | post 0; wait; post 1; wait",
+    "fence; put 2; fence | fence; fence; put 2; flush 2 | fence; fence",
+    "fence; put 2; fence; fence | fence; fence; put 2; fence | fence; fence; fence",
+    "fence; put 2; fence | fence; put 2; fence | fence; fence",
+    "fence; get 1; fence; use | fence; fence",
+    "fence; get 1; use; fence | fence; fence",
+    "put 1; signal 1; flush 1 | taken; send 2 | recv 1; put 1; flush 1",
+    "put 2; set 2; flush 2 | spin 2; put 2; flush 2 | ",
+    "put 2; flush 2; set 1 | spin 1; put 2; flush 2 | ",
+    "put 2; flag 1 | poll; put 2; flush 2 | ",
+    "bcast; barrier; put 2; flush 2 | put 2; flush 2; bcast; barrier | bcast; barrier",
+]
+
+
+# ---- programs ----
+
+def parse(text):
+    lines = [[call.split() for call in line.split(";") if call.strip()] for line in text.split("|")]
+    return tuple(tuple((call[0], *map(int, call[1:])) for call in line) for line in lines)
+
+
+def enumerated():
+    """Two ranks with a put each to the same memory, and up to two calls of synchronisation around it."""
+    calls = (("flush", 0), ("local", 0), ("barrier",), ("send",), ("recv",), ("signal", 0), ("taken",))
+
+    def lines(me):
+        other = 1 - me
+        for around in itertools.chain([()], itertools.product(calls, repeat=1), itertools.product(calls, repeat=2)):
+            line = [(call[0], other) if call[0] in ("send", "recv") else call for call in around]
+            if me == 0 and ("signal", 0) in line or me == 1 and ("taken",) in line:
+                continue
+            for at in range(len(line) + 1):
+                yield tuple(line[:at] + [("put", 0)] + line[at:])
+
+    def count(line, name):
+        return sum(call[0] == name for call in line)
+
+    for left, right in itertools.product(lines(0), lines(1)):
+        if (count(left, "barrier") == count(right, "barrier") and count(left, "send") == count(right, "recv") and
+                count(left, "recv") == count(right, "send") and count(left, "taken") == count(right, "signal")):
+            yield left, right
+
+
+class Program:
+    def __init__(self, lines):
+        self.lines, self.ranks = lines, range(len(lines))
+        self.conflicts = {}  # access -> its location
+        for rank, line in enumerate(lines):
+            for at, call in enumerate(line):
+                if call[0] == "put":
+                    self.conflicts[rank, at] = "memory", call[1]
+                elif call[0] in ("get", "use"):
+                    self.conflicts[rank, at] = "buffer", rank
+        names = [call[0] for line in lines for call in line]
+        self.by_chance = not BY_CHANCE.isdisjoint(names) or names.count("signal") > 1
+
+    def conflict(self, a, b):
+        return a != b and self.conflicts[a] == self.conflicts[b]
+
+    def epoch(self, rank, at):
+        """Of an operation: the number of starts and of fences before it, and whether an epoch of start is open."""
+        names = [call[0] for call in self.lines[rank][:at]]
+        starts, fences = names.count("start"), names.count("fence") + names.count("precede")
+        return starts, fences, starts > names.count("complete")
+
+
+# ---- executions: what may happen ----
+
+def after(items, key, value):
+    return tuple(sorted({**dict(items), key: value}.items(), key=repr))
+
+
+class Execution:
+    """A state. `begun` and `done` count what ranks have begun, and what has taken effect, by name."""
+    __slots__ = ("at", "inside", "issued", "effects", "order", "counts", "locks", "grants", "giving", "judge")
+
+    def copy(self):
+        new = Execution()
+        for name in Execution.__slots__:
+            setattr(new, name, getattr(self, name))
+        return new
+
+    def key(self):
+        return tuple(getattr(self, name) for name in Execution.__slots__)
+
+    def count(self, *key):
+        return dict(self.counts).get(key, 0)
+
+    def add(self, *key):
+        self.counts = after(self.counts, key, self.count(*key) + 1)
+
+
+def begin_of(program):
+    state = Execution()
+    state.at = state.inside = tuple(0 for _ in program.ranks)
+    state.issued = state.effects = frozenset()
+    state.order = state.counts = state.locks = state.grants = state.giving = ()
+    state.judge = Judge(program.ranks).frozen()
+    return state
+
+
+def group_index(program, rank, name, other, upto):
+    """How many calls of that name before `upto` name the other rank."""
+    return sum(call[0] == name and other in call[1:] for call in program.lines[rank][:upto])
+
+
+def may_take_effect(program, state, op):
+    rank, at = op
+    call = program.lines[rank][at]
+    target = call[1]
+    _, fences, in_start = program.epoch(rank, at)
+    if call[0] == "signal":  # what was issued to this target before is complete there
+        return all(other in state.effects for other in state.issued
+                   if other[0] == rank and other[1] < at and program.lines[rank][other[1]][1] == target)
+    if in_start:
+        return state.count("post", target, rank) >= group_index(program, rank, "start", target, at)
+    if fences:
+        before = [other for other in state.issued if program.lines[other[0]][other[1]][1] == target and
+                  program.epoch(*other)[1] < fences and not program.epoch(*other)[2]]
+        kinds = [call[0] for call in program.lines[target] if call[0] in ("fence", "precede")]
+        whole = kinds[fences - 1] == "precede" or all(other in state.effects for other in before)
+        return state.count("fence", target) >= fences and whole
+    return True
+
+
+def own(program, state, rank, names, target=None, since=0):
+    """Operations of a rank that have not taken effect."""
+    return [op for op in state.issued - state.effects if op[0] == rank and op[1] >= since and
+            program.lines[rank][op[1]][0] in names and target in (None, program.lines[rank][op[1]][1])]
+
+
+def may_end(program, state, rank):
+    call = program.lines[rank][state.at[rank]]
+    name, to = call[0], call[1:]
+    if name in ("flush", "set", "spin"):
+        if name == "spin" and not state.count("effect", "set", to[0]):
+            return False
+        return not own(program, state, rank, ("set",) if name == "set" else OPERATIONS - {"signal"}, to[0]) \
+            or name == "spin"
+    if name == "local":
+        return not own(program, state, rank, ("get",), to[0])
+    if name == "poll":
+        return state.count("effect", "flag", rank) > 0
+    if name in ("lock", "share"):
+        held = [(holder, kind) for (holder, target), kind in state.locks if target == to[0]]
+        return not held or name == "share" and all(kind == "share" for _, kind in held)
+    if name == "unlock":
+        return (rank, to[0]) not in dict(state.locks)
+    if name == "complete":
+        at = state.at[rank]
+        start = max(i for i in range(at) if program.lines[rank][i][0] == "start")
+        return not own(program, state, rank, ("get",), since=start) and all(
+            state.count("post", target, rank) >= group_index(program, rank, "start", target, at)
+            for target in program.lines[rank][start][1:])
+    if name == "wait":
+        at = state.at[rank]
+        post = [i for i in range(at) if program.lines[rank][i][0] == "post"][-1]
+        return all(is_complete(program, state, origin, rank, group_index(program, rank, "post", origin, at))
+                   for origin in program.lines[rank][post][1:])
+    if name in ("fence", "precede"):
+        number = state.count("fence", rank)
+        if name == "precede":
+            return True
+        mine = [op for op in state.issued - state.effects if rank in (op[0], program.lines[op[0]][op[1]][1]) and
+                program.epoch(*op)[1] < number and (op[0] != rank or program.lines[rank][op[1]][0] == "get") or
+                op in state.issued - state.effects and program.lines[op[0]][op[1]][1] == rank and
+                program.epoch(*op)[1] < number]
+        return all(state.count("fence", other) >= number for other in program.ranks) and not mine
+    if name == "taken":
+        return state.count("effect", "signal", rank) > state.count("taken", rank)
+    if name == "ssend":
+        return state.count("receiving", rank, to[0]) >= state.count("send", rank, to[0])
+    if name == "recv":
+        return state.count("send", to[0], rank) > state.count("recv", to[0], rank)
+    if name == "barrier":
+        return all(state.count("barrier", other) >= state.count("barrier", rank) for other in program.ranks)
+    if name == "bcast":
+        return state.count("bcast", 0) >= state.count("bcast", rank)
+    if name == "reduce":
+        return rank or all(state.count("reduce", other) >= state.count("reduce", 0) for other in program.ranks)
+    return True
+
+
+def is_complete(program, state, origin, target, number):
+    """Whether the origin has completed its epoch of that number towards the target, and all is there."""
+    starts = [i for i, call in enumerate(program.lines[origin]) if call[0] == "start" and target in call[1:]]
+    if state.count("complete", origin, target) < number:
+        return False
+    return not [op for op in own(program, state, origin, OPERATIONS, target) if op[1] > starts[number - 1] and
+                group_index(program, origin, "start", target, op[1]) == number]
+
+
+IMMEDIATE = OPERATIONS - {"set"} | {"use", "post", "start", "send"}
+
+
+def begin(program, state, rank):
+    new = state.copy()
+    call = program.lines[rank][state.at[rank]]
+    name, to, access = call[0], call[1:], (rank, state.at[rank])
+    judge = Judge.of(state.judge)
+    if name in OPERATIONS:
+        new.issued = state.issued | {access}
+    for other in to if name == "post" else ():
+        new.add("post", rank, other)
+    if name in ("send", "ssend"):
+        new.add("send", rank, to[0])
+    if name == "recv":
+        new.add("receiving", to[0], rank)
+    if name in ("barrier", "bcast", "reduce"):
+        new.add(name, rank)
+    if name in ("fence", "precede"):
+        new.add("fence", rank)
+    if name == "complete":
+        start = [call for call in program.lines[rank][:state.at[rank]] if call[0] == "start"][-1]
+        for target in start[1:]:
+            new.add("complete", rank, target)
+    if name == "unlock":
+        new.giving = state.giving + ((rank, to[0]),)
+    if name == "use":
+        new.order = state.order + (access,)
+    judge.begin(program, rank, state.at[rank])
+    new.judge = judge.frozen()
+    if name in IMMEDIATE:
+        new.at = step(state.at, rank)
+    else:
+        new.inside = tuple(1 if other == rank else value for other, value in enumerate(state.inside))
+    return new
+
+
+def end(program, state, rank):
+    new = state.copy()
+    call = program.lines[rank][state.at[rank]]
+    judge = Judge.of(state.judge)
+    if call[0] in ("lock", "share"):
+        new.locks = after(state.locks, (rank, call[1]), call[0])
+        new.grants = state.grants + (rank,)
+    if call[0] == "recv":
+        new.add("recv", call[1], rank)
+    if call[0] == "taken":
+        new.add("taken", rank)
+    judge.end(program, rank, state.at[rank])
+    new.judge = judge.frozen()
+    new.at = step(state.at, rank)
+    new.inside = tuple(0 if other == rank else value for other, value in enumerate(state.inside))
+    return new
+
+
+def step(at, rank):
+    return tuple(value + (other == rank) for other, value in enumerate(at))
+
+
+def take_effect(program, state, op):
+    new = state.copy()
+    new.effects = state.effects | {op}
+    call = program.lines[op[0]][op[1]]
+    new.add("effect", call[0], call[1])
+    if op in program.conflicts:
+        new.order = state.order + (op,)
+    return new
+
+
+def give_lock(program, state, rank, target):
+    if own(program, state, rank, OPERATIONS, target):
+        return None
+    new = state.copy()
+    new.giving = tuple(pair for pair in state.giving if pair != (rank, target))
+    new.locks = tuple(lock for lock in state.locks if lock[0] != (rank, target))
+    return new
+
+
+def steps(program, state):
+    for rank in program.ranks:
+        if state.at[rank] < len(program.lines[rank]):
+            if not state.inside[rank]:
+                yield begin(program, state, rank)
+            elif may_end(program, state, rank):
+                yield end(program, state, rank)
+    for op in state.issued - state.effects:
+        if may_take_effect(program, state, op):
+            yield take_effect(program, state, op)
+    for rank, target in state.giving:
+        new = give_lock(program, state, rank, target)
+        if new:
+            yield new
+
+
+# ---- the judge: what lib/check does with what is recorded ----
+
+def join(a, b):
+    return tuple(map(max, a, b))
+
+
+class Judge:
+    """A clock of each rank. An access has the clock at its begin, and completions: (rank, time of that rank)."""
+
+    def __init__(self, ranks):
+        zero = tuple(0 for _ in ranks)
+        self.clocks = [zero for _ in ranks]
+        self.accesses = {}  # (rank, at) -> (clock or None: judged later, completions)
+        self.slots = {}  # releases, by name
+        self.reported = False
+
+    def frozen(self):
+        return (tuple(self.clocks), tuple(sorted(self.accesses.items())),
+                tuple(sorted(self.slots.items(), key=repr)), self.reported)
+
+    @classmethod
+    def of(cls, frozen):
+        new = cls(())
+        new.clocks, new.accesses, new.slots, new.reported = list(frozen[0]), dict(frozen[1]), dict(frozen[2]), frozen[3]
+        return new
+
+    def release(self, rank, *slot):
+        self.slots[slot] = join(self.slots.get(slot, self.clocks[rank]), self.clocks[rank])
+
+    def acquire(self, rank, *slot):
+        if slot in self.slots:
+            self.clocks[rank] = join(self.clocks[rank], self.slots[slot])
+
+    def complete(self, rank, accesses):
+        """The accesses are over for all that know this time of the rank."""
+        clock = self.clocks[rank]
+        self.clocks[rank] = tuple(value + (other == rank) for other, value in enumerate(clock))
+        for access in accesses:
+            start, completions = self.accesses[access]
+            self.accesses[access] = start, completions + ((rank, self.clocks[rank][rank]),)
+
+    def judge(self, program, access, clock):
+        """Reports the access if a conflicting one, which has been judged, is not over when it begins, nor it before."""
+        completions = self.accesses[access][1]
+        self.accesses[access] = clock, completions
+        for other, (start, ends) in self.accesses.items():
+            if start is None or not program.conflict(access, other):
+                continue
+            if any(clock[rank] >= time for rank, time in ends):
+                continue
+            if not any(start[rank] >= time for rank, time in completions):
+                self.reported = True
+
+    def pending(self, program, rank, target=None, names=("put", "get"), since=0):
+        return [access for access in self.accesses if access[0] == rank and access[1] >= since and
+                program.lines[rank][access[1]][0] in names and target in (None, program.lines[rank][access[1]][1])]
+
+    def judge_late(self, program, rank):
+        """Accesses of epochs whose begin at the target is known now."""
+        for access, (clock, _) in list(self.accesses.items()):
+            if access[0] != rank or clock is not None:
+                continue
+            target = program.lines[rank][access[1]][1]
+            _, fences, in_start = program.epoch(*access)
+            gate = ("post", target, rank, group_index(program, rank, "start", target, access[1])) if in_start else \
+                ("fence", fences, target)
+            issued = self.slots["issued", *access]
+            hold = WITHOUT != ("post_comes_before_effects" if in_start else "noprecede_holds_effects_back")
+            self.judge(program, access, join(issued, self.slots.get(gate, issued)) if hold else issued)
+
+    def begin(self, program, rank, at):
+        call = program.lines[rank][at]
+        name, to = call[0], call[1:]
+        if WITHOUT != "poll_follows_put":
+            self.acquire(rank, "polled", rank)
+        if name in ("put", "get", "use"):
+            self.begin_access(program, rank, at)
+        if name == "flag":
+            self.release(rank, "polled", to[0])
+        if name == "set":
+            if WITHOUT == "accumulate_completes_nothing":
+                self.complete(rank, self.pending(program, rank, to[0]))
+            self.release(rank, "word", to[0])
+        if name == "signal":
+            before = self.pending(program, rank, to[0])
+            sent = self.clocks[rank], tuple(before), rank
+            self.slots["signal", to[0]] = self.slots.get(("signal", to[0]), ()) + (sent,)
+            if WITHOUT == "signal_completes_for_the_waiter_only":
+                self.complete(rank, before)
+        if name == "post":
+            for other in to:
+                self.release(rank, "post", rank, other, group_index(program, rank, "post", other, at) + 1)
+        if name == "start" and WITHOUT == "start_does_not_wait":
+            for other in to:
+                self.acquire(rank, "post", other, rank, group_index(program, rank, "start", other, at) + 1)
+        if name == "complete":
+            if WITHOUT == "complete_does_not_complete":
+                self.complete(rank, self.pending(program, rank))
+            start = max(i for i in range(at) if program.lines[rank][i][0] == "start")
+            for other in program.lines[rank][start][1:]:
+                self.release(rank, "complete", rank, other, group_index(program, rank, "start", other, at))
+        if name == "unlock":
+            self.complete(rank, self.pending(program, rank, to[0]))
+            taken = [call for call in program.lines[rank][:at] if call[0] in ("lock", "share") and call[1] == to[0]][-1]
+            self.release(rank, taken[0], to[0])
+        if name in ("fence", "precede"):
+            if name == "fence" and WITHOUT != "fence_completes":
+                self.complete(rank, self.pending(program, rank))
+            self.release(rank, "fence", self.fences(program, rank, at), rank)
+        if name in ("send", "ssend"):
+            self.release(rank, "send", rank, to[0], self.number(program, rank, at))
+        if name == "recv":
+            self.release(rank, "receives", rank)
+        if name == "send" and WITHOUT == "send_does_not_wait":
+            self.acquire(rank, "receives", to[0])
+        if name in ("barrier", "bcast", "reduce"):
+            self.release(rank, name, self.number(program, rank, at), rank)
+
+    def begin_access(self, program, rank, at):
+        access, call = (rank, at), program.lines[rank][at]
+        _, fences, in_start = program.epoch(rank, at)
+        kinds = [call[0] for call in program.lines[rank][:at] if call[0] in ("fence", "precede")]
+        if WITHOUT == "only_a_completion_frees_the_buffer":
+            self.complete(rank, self.pending(program, rank, names=("get",)))
+        self.accesses[access] = None, ()
+        if call[0] == "put" and (in_start or fences and kinds[-1] == "precede"):
+            self.slots["issued", *access] = self.clocks[rank]
+        else:
+            self.judge(program, access, self.clocks[rank])
+        if call[0] == "use":
+            self.complete(rank, [access])
+
+    @staticmethod
+    def fences(program, rank, at):
+        return sum(call[0] in ("fence", "precede") for call in program.lines[rank][:at]) + 1
+
+    @staticmethod
+    def number(program, rank, at):
+        return sum(call == program.lines[rank][at] for call in program.lines[rank][:at])
+
+    def end(self, program, rank, at):
+        call = program.lines[rank][at]
+        name, to = call[0], call[1:]
+        if WITHOUT != "poll_follows_put":
+            self.acquire(rank, "polled", rank)
+        if name == "flush":
+            self.judge_late(program, rank)
+            if WITHOUT != "flush_completes":
+                self.complete(rank, self.pending(program, rank, to[0]))
+        if name == "local" and WITHOUT != "flush_local_frees_the_buffer":
+            names = ("put", "get") if WITHOUT == "flush_local_does_not_complete" else ("get",)
+            self.complete(rank, self.pending(program, rank, to[0], names))
+        if name in ("lock", "share"):
+            other = 1 if to[0] != 1 else 2
+            for target in (to[0], other) if WITHOUT == "locks_are_of_one_target" else to:
+                self.end_lock(rank, name, target)
+        if name == "spin" and WITHOUT != "fetch_follows_accumulate":
+            self.acquire(rank, "word", to[0])
+        if name == "complete":
+            self.end_complete(program, rank, at)
+        if name == "wait":
+            self.end_wait(program, rank, at)
+        if name == "fence":
+            self.judge_late(program, rank)
+            for other in program.ranks if WITHOUT != "fence_is_a_barrier" else ():
+                self.acquire(rank, "fence", self.fences(program, rank, at), other)
+        if name == "precede" and WITHOUT == "noprecede_is_no_barrier":
+            for other in program.ranks:
+                self.acquire(rank, "fence", self.fences(program, rank, at), other)
+        if name == "taken":
+            self.end_taken(program, rank)
+        if name == "recv" and WITHOUT != "receive_follows_send":
+            sent = ("send", to[0], rank, self.number(program, rank, at))
+            clock = self.slots[sent]
+            if WITHOUT == "order_is_transitive":
+                clock = tuple(value if other == to[0] else 0 for other, value in enumerate(clock))
+            self.clocks[rank] = join(self.clocks[rank], clock)
+        if name == "ssend" and WITHOUT != "synchronous_send_follows_receive":
+            self.acquire(rank, "receives", to[0])
+        if name in ("barrier", "bcast", "reduce"):
+            self.end_collective(program, rank, name, self.number(program, rank, at))
+
+    def end_lock(self, rank, name, target):
+        if WITHOUT == "lock_follows_unlock" or name == "share" and WITHOUT == "shared_follows_exclusive":
+            return
+        self.acquire(rank, "lock", target)
+        if name == "lock" or WITHOUT == "shared_locks_do_not_order":
+            self.acquire(rank, "share", target)
+
+    def end_complete(self, program, rank, at):
+        start = max(i for i in range(at) if program.lines[rank][i][0] == "start")
+        for other in program.lines[rank][start][1:] if WITHOUT != "complete_acquires_post" else ():
+            self.acquire(rank, "post", other, rank, group_index(program, rank, "start", other, at))
+        self.judge_late(program, rank)
+        if WITHOUT != "complete_frees_the_buffer":
+            self.complete(rank, self.pending(program, rank, names=("get",), since=start))
+
+    def end_wait(self, program, rank, at):
+        post = max(i for i in range(at) if program.lines[rank][i][0] == "post")
+        over = []
+        for origin in program.lines[rank][post][1:]:
+            number = group_index(program, rank, "post", origin, at)
+            self.acquire(rank, "complete", origin, rank, number)
+            over += [op for op in self.pending(program, origin, rank, ("put",)) if program.epoch(*op)[2] and
+                     group_index(program, origin, "start", rank, op[1]) == number]
+        if WITHOUT != "wait_completes":
+            self.complete(rank, over)
+
+    def end_taken(self, program, rank):
+        over = []
+        for clock, before, origin in self.slots.get(("signal", rank), ()):
+            self.clocks[rank] = join(self.clocks[rank], clock)
+            over += self.pending(program, origin, rank) if WITHOUT == "signal_completes_nothing_after" else before
+        if WITHOUT != "signal_completes_what_is_before":
+            self.complete(rank, over)
+
+    def end_collective(self, program, rank, name, number):
+        if WITHOUT == {"barrier": "barrier_orders", "bcast": "bcast_orders_root_first",
+                       "reduce": "reduce_orders_root_last"}[name]:
+            return
+        wide = WITHOUT == {"bcast": "bcast_is_no_barrier", "reduce": "reduce_is_no_barrier"}.get(name, "")
+        everybody = name == "barrier" or name == "reduce" and rank == 0 or wide
+        for other in program.ranks if everybody else [0] if name == "bcast" else []:
+            self.acquire(rank, name, number, other)
+
+
+# ---- truth and verdict ----
+
+def explore(program):
+    """By the order of granted locks: pairs in each order that some execution has, and verdicts of executions."""
+    first = begin_of(program)
+    seen, stack, found = {first.key()}, [first], {}
+    while stack:
+        state = stack.pop()
+        nexts = list(steps(program, state))
+        if not nexts:
+            if any(at < len(line) for at, line in zip(state.at, program.lines)):
+                return {}  # a deadlock: no program to judge
+            orders, verdicts = found.setdefault(state.grants, (set(), set()))
+            orders |= {pair for pair in itertools.combinations(state.order, 2) if program.conflict(*pair)}
+            verdicts.add(state.judge[3])
+        for new in nexts:
+            if new.key() not in seen:
+                seen.add(new.key())
+                stack.append(new)
+    return found
+
+
+def is_wrong(lines):
+    """What is wrong with the verdict, or None."""
+    program = Program(lines)
+    for orders, verdicts in explore(program).values():
+        races = any((b, a) in orders for a, b in orders)
+        if not races and True in verdicts:
+            return "a false report"
+        if races and (True not in verdicts or False in verdicts and not program.by_chance):
+            return "a race that is missed"
+    return None
+
+
+def text_of(lines):
+    return " | ".join("; ".join(" ".join(map(str, call)) for call in line) for line in lines)
+
+
+def all_are_right(programs):
+    wrong = [(lines, what) for lines in programs if (what := is_wrong(lines))]
+    for lines, what in wrong[:5]:
+        print("#", what, "of", text_of(lines))
+    return not wrong
+
+
+def main(rule=None):
+    global WITHOUT
+    if rule in RULES:
+        WITHOUT = rule
+        print(RULES[rule], "#", is_wrong(parse(RULES[rule])))
+        return 0
+    failed = 0
+    for name, programs in (("rules", map(parse, RULES.values())), ("more", map(parse, MORE)),
+                           ("all_of_two_ranks", enumerated())):
+        good = all_are_right(programs)
+        failed += not good
+        print("ok" if good else "not ok", f"check_model_{name}", flush=True)
+    for WITHOUT, text in RULES.items():
+        what = is_wrong(parse(text))
+        failed += what is None
+        print("ok" if what else "not ok", f"check_model_without_{WITHOUT}:", what or "nobody notices", flush=True)
+    return 1 if failed else 0
+
+
+sys.exit(main(*sys.argv[1:]))
