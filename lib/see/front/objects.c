@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "see/front/call.h"
+#include "see/front/object.h"
 
 #define ALIGNED(bytes) (((bytes) + 3) & ~(size_t)3)
 
@@ -71,21 +72,31 @@ static int check_object(struct dl_phdr_info *info, size_t size_bytes, void *arg)
 	return 1;
 }
 
-uint32_t object_find(struct part *part, const void *address, uint64_t *offset)
+bool object_describe(const void *address, struct part_object *object, uint64_t *offset)
 {
 	struct search search = { .address = (uintptr_t)address };
-	uint32_t count = part->header.object_count;
 
 	if (!dl_iterate_phdr(check_object, &search))
-		return PART_NONE;
+		return false;
+	*object = search.object;
 	*offset = search.offset;
+	return true;
+}
+
+uint32_t object_find(struct part *part, const void *address, uint64_t *offset)
+{
+	uint32_t count = part->header.object_count;
+	struct part_object object;
+
+	if (!object_describe(address, &object, offset))
+		return PART_NONE;
 	for (uint32_t i = 0; i < count; i++) {
-		if (strcmp(part->objects[i].path, search.object.path) == 0)
+		if (strcmp(part->objects[i].path, object.path) == 0)
 			return i;
 	}
 	if (count == PART_OBJECTS)
 		return PART_NONE;
-	part->objects[count] = search.object;
+	part->objects[count] = object;
 	__atomic_store_n(&part->header.object_count, count + 1, __ATOMIC_RELEASE);
 	return count;
 }

@@ -11,7 +11,6 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "see/front/clock.h"
@@ -21,19 +20,6 @@ bool clock_is_counter;
 static struct part *part;
 static char folder[PART_FOLDER_BYTES];
 static char part_path[PART_FOLDER_BYTES + 64];
-
-/* Opens the folder of this user, which no other can write to. Returns false with errno. */
-static bool make_folder(void)
-{
-	struct stat st;
-
-	if (mkdir(folder, 0700) && errno != EEXIST)
-		return false;
-	if (lstat(folder, &st))
-		return false;
-	errno = EPERM;
-	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 077) == 0;
-}
 
 static void complain(const char *what, const char *where)
 {
@@ -132,7 +118,7 @@ void part_open(void)
 		return;
 	}
 	part_write_folder(folder);
-	if (!make_folder()) {
+	if (!part_make_folder(folder)) {
 		complain("profile", folder);
 		return;
 	}

@@ -17,6 +17,7 @@
 #define ORIEL_PART_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
@@ -213,6 +214,9 @@ enum wait_cause {
 
 /* Writes the path of the user's folder of parts. */
 void part_write_folder(char folder[PART_FOLDER_BYTES]);
+
+/* Makes the folder, to which no other user can write. Returns false with errno. */
+bool part_make_folder(const char *folder);
 
 /* Opens another process's part. Returns -1 if it is no file of this user, or too small. */
 int part_file_open(const char *path);
