@@ -14,8 +14,8 @@ unit_src += $(addprefix lib/see/top/,lines.c rows.c)
 unit_src += $(addprefix lib/mpi/starter/,cache.c image.c libraries.c)
 
 # What the quick set of tests/plan runs, and the rest.
-.PHONY: tests quick-tests unit multi launcher-tests starters-tests see-tests environments-tests containers-tests unkind-tests
-quick-tests: lib soft mpi man $(programs) $(demo_bin) $(perf_bin) multi launcher-tests starters-tests see-tests environments-tests containers-tests unkind-tests soft-tests mpi-tests $(B)/bin/epochs \
+.PHONY: tests quick-tests unit multi launcher-tests starters-tests see-tests check-tests environments-tests containers-tests unkind-tests
+quick-tests: lib soft mpi man $(programs) $(demo_bin) $(perf_bin) multi launcher-tests starters-tests see-tests check-tests environments-tests containers-tests unkind-tests soft-tests mpi-tests $(B)/bin/epochs \
 	$(B)/tests/soft/job $(B)/tests/soft/inside $(B)/tests/budget-epochs $(B)/tests/budget-turns $(B)/tests/budget-calls $(B)/bin/oriel_scale_contacts
 tests: all quick-tests unit apps
 unit: $(B)/bin/unit $(B)/bin/unit_fake
@@ -24,6 +24,7 @@ launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
 see-tests: mpi $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%) $(B)/tests/see-waits $(B)/tests/see-counts $(B)/tests/see-calls $(perf_rivals:%=$(B)/tests/see-mpi-waits-%)
 unkind-tests: mpi $(B)/bin/oriel-run $(B)/tests/unkind-bugs $(perf_rivals:%=$(B)/tests/unkind-mpi-bugs-%)
+check-tests: $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random epochs)
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 # The programs in containers are the demo's and those of environments.
 containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
@@ -71,6 +72,12 @@ $(B)/tests/unkind-bugs: $(call objects,tests/unkind/bugs.c tests/unkind/form_ori
 
 $(B)/tests/unkind-mpi-bugs-%: tests/unkind/bugs.c tests/unkind/form_mpi.c tests/unkind/bugs.h
 	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Itests $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $(filter %.c,$^)
+# As a library, too: the checker stands in front of it.
+$(B)/tests/check-epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.so
+	$(link_test) $^ -Wl,-rpath,$(abspath $(B)/lib)
+
+$(B)/tests/check-%: $(B)/obj/tests/check/%.o $(B)/lib/liboriel.so
+	$(link) $^ -Wl,-rpath,$(abspath $(B)/lib)
 
 $(B)/tests/environments-%: $(B)/obj/tests/environments/%.o $(B)/lib/liboriel.a
 	$(link_test) $^ $(LIBS)

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See write.h. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/front/write.h"
+
+#define PLACES 256 /* of the hash table */
+
+static struct window *windows[PLACES];
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+
+uint64_t hash_mix(uint64_t key, uint64_t more)
+{
+	key = (key ^ more) * 0x9e3779b97f4a7c15ULL;
+	return key ^ key >> 29;
+}
+
+uint64_t ranks_hash(const int ranks[], int count)
+{
+	uint64_t key = 1;
+
+	for (int i = 0; i < count; i++)
+		key = hash_mix(key, (uint64_t)(uint32_t)ranks[i] + 1);
+	return key;
+}
+
+static struct window **list_of(uint64_t handle)
+{
+	return &windows[hash_mix(0, handle) % PLACES];
+}
+
+struct window *window_add(uint64_t handle, uint64_t number, const int ranks[], int count)
+{
+	struct window *window = calloc(1, sizeof(*window));
+	int *copy = malloc((size_t)count * sizeof(int));
+
+	if (!window || !copy) {
+		free(window);
+		free(copy);
+		return NULL;
+	}
+	memcpy(copy, ranks, (size_t)count * sizeof(int));
+	*window = (struct window){ handle, hash_mix(ranks_hash(ranks, count), number), copy, count, 0, NULL };
+	pthread_mutex_lock(&changing);
+	window->next = *list_of(handle);
+	*list_of(handle) = window;
+	pthread_mutex_unlock(&changing);
+	return window;
+}
+
+struct window *window_find(uint64_t handle)
+{
+	struct window *window;
+
+	if (!trace_is_on())
+		return NULL;
+	pthread_mutex_lock(&changing);
+	window = *list_of(handle);
+	while (window && window->handle != handle)
+		window = window->next;
+	pthread_mutex_unlock(&changing);
+	return window;
+}
+
+void window_remove(uint64_t handle)
+{
+	struct window **at, *removed = NULL;
+
+	pthread_mutex_lock(&changing);
+	for (at = list_of(handle); *at && (*at)->handle != handle;)
+		at = &(*at)->next;
+	if (*at) {
+		removed = *at;
+		*at = removed->next;
+	}
+	pthread_mutex_unlock(&changing);
+	if (removed)
+		free(removed->ranks);
+	free(removed);
+}

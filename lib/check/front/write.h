@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * write.h - the checker's front: records calls in this process's trace (trace.h)
+ *
+ * DESIGN NOTES
+ *
+ * A wrapper has the name of a call. It records an event, calls the function behind it, and may
+ * record another event. An event has its time under a lock: a process's events are in the order of
+ * time, and all its threads count as one. So the checker takes threads of a rank as ordered by
+ * time, and misses races between them.
+ *
+ * Without a trace a wrapper only calls the function.
+ */
+#ifndef ORIEL_CHECK_WRITE_H
+#define ORIEL_CHECK_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "check/trace.h"
+
+/* write.c */
+
+/* Makes the trace. Prints why there is none. */
+void trace_open(void);
+
+bool trace_is_on(void);
+
+/* Names the job of this rank. */
+void trace_job(const char *job, int rank, int size);
+
+/* Ends the trace, and on rank 0 starts the program that judges. */
+void trace_end(void);
+
+/* A place in the program. */
+struct place {
+	const char *call;   /* a literal */
+	const void *caller; /* behind the call */
+};
+
+/* Records an event, whose time and site are set here. */
+void trace_add(struct place place, struct trace_event event);
+
+/* Records an event and what follows it. The event's count is set here. */
+void trace_add_with(struct place place, struct trace_event event, const struct trace_piece pieces[], size_t count);
+
+/* From here on the order of accesses is not known, because of this call. */
+void trace_unknown(struct place place);
+
+/* windows.c: windows by their handles */
+
+struct window {
+	uint64_t handle;
+	uint64_t key;
+	int *ranks; /* of its members */
+	int count;
+	uint64_t fences; /* that this rank has called */
+	struct window *next;
+};
+
+/* Adds a window, whose number is the same on all its members. Returns NULL without memory. */
+struct window *window_add(uint64_t handle, uint64_t number, const int ranks[], int count);
+
+/* Returns the window, or NULL: it is not recorded. It stays in memory until it is removed. */
+struct window *window_find(uint64_t handle);
+
+void window_remove(uint64_t handle);
+
+/* Returns a number that equal lists of ranks have. */
+uint64_t ranks_hash(const int ranks[], int count);
+
+uint64_t hash_mix(uint64_t key, uint64_t more);
+
+#endif

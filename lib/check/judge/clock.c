@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See judge.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/judge/judge.h"
+
+#define PLACES_AT_FIRST 4096
+
+static int rank_count;
+static struct clock **clocks; /* of the ranks, as they are now */
+
+/* ---- clocks ---- */
+
+static struct clock *new_clock(const struct clock *from)
+{
+	size_t bytes = sizeof(struct clock) + (size_t)rank_count * sizeof(uint64_t);
+	struct clock *clock = calloc(1, bytes);
+
+	if (!clock)
+		judge_fail("out of memory");
+	if (from)
+		memcpy(clock, from, bytes);
+	clock->users = 1;
+	return clock;
+}
+
+void clocks_make(int ranks)
+{
+	rank_count = ranks;
+	clocks = calloc((size_t)ranks, sizeof(*clocks));
+	if (!clocks)
+		judge_fail("out of memory");
+	for (int i = 0; i < ranks; i++)
+		clocks[i] = new_clock(NULL);
+}
+
+struct clock *clock_keep(int rank)
+{
+	clocks[rank]->users++;
+	return clocks[rank];
+}
+
+void clock_drop(struct clock *clock)
+{
+	if (clock && --clock->users == 0)
+		free(clock);
+}
+
+/* Returns a clock that nothing else refers to, in place of this one. */
+static struct clock *own(struct clock **clock)
+{
+	struct clock *copy;
+
+	if ((*clock)->users == 1)
+		return *clock;
+	copy = new_clock(*clock);
+	clock_drop(*clock);
+	*clock = copy;
+	return copy;
+}
+
+static bool is_known(const struct clock *clock, const struct clock *other)
+{
+	for (int i = 0; i < rank_count; i++) {
+		if (other->times[i] > clock->times[i])
+			return false;
+	}
+	return true;
+}
+
+static void join(struct clock **clock, const struct clock *other)
+{
+	struct clock *joined;
+
+	if (!other || *clock == other || is_known(*clock, other))
+		return;
+	joined = own(clock);
+	for (int i = 0; i < rank_count; i++) {
+		if (other->times[i] > joined->times[i])
+			joined->times[i] = other->times[i];
+	}
+}
+
+void clock_join(int rank, const struct clock *other)
+{
+	join(&clocks[rank], other);
+}
+
+struct clock *clock_joined(struct clock *clock, const struct clock *other)
+{
+	join(&clock, other);
+	return clock;
+}
+
+void clock_lower(struct clock *clock, const struct clock *other)
+{
+	for (int i = 0; other && i < rank_count; i++) {
+		if (other->times[i] < clock->times[i])
+			clock->times[i] = other->times[i];
+	}
+}
+
+struct clock *clock_of_all_times(void)
+{
+	struct clock *clock = new_clock(NULL);
+
+	for (int i = 0; i < rank_count; i++)
+		clock->times[i] = UINT64_MAX;
+	return clock;
+}
+
+uint64_t clock_step(int rank)
+{
+	return ++own(&clocks[rank])->times[rank];
+}
+
+/* ---- slots ---- */
+
+struct slot {
+	struct slot_name name;
+	struct clock *clock;
+	struct slot *next;
+};
+
+static struct slot **slots;
+static uint64_t place_count, slot_count;
+
+static bool is_same(const struct slot_name *a, const struct slot_name *b)
+{
+	return a->kind == b->kind && a->object == b->object && a->a == b->a && a->b == b->b && a->c == b->c;
+}
+
+static uint64_t hash(const struct slot_name *name)
+{
+	uint64_t bits = name->object * 0x9e3779b97f4a7c15ULL + name->a;
+
+	bits = (bits ^ bits >> 31) * 0xbf58476d1ce4e5b9ULL + name->b;
+	bits = (bits ^ bits >> 29) * 0x94d049bb133111ebULL + name->c + ((uint64_t)name->kind << 32);
+	return (bits ^ bits >> 32) & (place_count - 1);
+}
+
+static void grow(void)
+{
+	struct slot **old = slots;
+	uint64_t old_count = place_count;
+
+	place_count = old_count ? 2 * old_count : PLACES_AT_FIRST;
+	slots = calloc(place_count, sizeof(*slots));
+	if (!slots)
+		judge_fail("out of memory");
+	for (uint64_t i = 0; i < old_count; i++) {
+		for (struct slot *slot = old[i], *next; slot; slot = next) {
+			uint64_t at = hash(&slot->name);
+
+			next = slot->next;
+			slot->next = slots[at];
+			slots[at] = slot;
+		}
+	}
+	free(old);
+}
+
+static struct slot *find(const struct slot_name *name)
+{
+	struct slot *slot = place_count ? slots[hash(name)] : NULL;
+
+	while (slot && !is_same(&slot->name, name))
+		slot = slot->next;
+	return slot;
+}
+
+static struct slot *add(const struct slot_name *name)
+{
+	struct slot *slot = calloc(1, sizeof(*slot));
+
+	if (!slot)
+		judge_fail("out of memory");
+	if (slot_count >= place_count)
+		grow();
+	slot_count++;
+	slot->name = *name;
+	slot->next = slots[hash(name)];
+	slots[hash(name)] = slot;
+	return slot;
+}
+
+void slot_release(struct slot_name name, int rank)
+{
+	struct slot *slot = find(&name);
+
+	if (!slot)
+		slot = add(&name);
+	if (slot->clock && !is_known(clocks[rank], slot->clock)) {
+		join(&slot->clock, clocks[rank]);
+		return;
+	}
+	clock_drop(slot->clock);
+	slot->clock = clock_keep(rank);
+}
+
+const struct clock *slot_find(struct slot_name name)
+{
+	const struct slot *slot = find(&name);
+
+	return slot ? slot->clock : NULL;
+}

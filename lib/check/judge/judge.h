@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * judge.h - finds races in the traces of a job
+ *
+ * DESIGN NOTES
+ *
+ * read.c maps the traces and checks what they say. replay.c takes their events in the order of
+ * time, and keeps a clock for each rank: a vector with the latest time of every rank that this one
+ * knows of. A call that lets others go on leaves its clock in a slot (clock.c); a call that waits
+ * joins the clocks of what it has waited for.
+ *
+ * access.c keeps the accesses of each rank's memory, by address. An access has the clock with which
+ * it begins, and ends, each a rank and its time. It is over for an access whose clock knows one of
+ * them. Two accesses race if they conflict, share a byte, and neither is over when the other
+ * begins.
+ *
+ * Where a trace does not say what orders accesses, all is taken as ordered that can be: nothing is
+ * reported that may be none. tests/models/check_model.py has the rules, and what each is for.
+ */
+#ifndef ORIEL_JUDGE_H
+#define ORIEL_JUDGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "check/trace.h"
+#include "see/source.h"
+
+/* main.c: prints a line, and ends the program */
+void judge_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/* read.c: the traces of a job */
+
+struct read_trace {
+	struct trace *trace; /* the header and tables are a copy */
+	const union trace_room *rooms;
+	char *path;
+	uint64_t room_count;
+	uint64_t at;     /* room of the next event */
+	uint32_t *sites; /* indices in job_traces.sites, by the trace's */
+};
+
+/* A place that calls, of any rank. */
+struct judge_site {
+	char call[36];
+	const char *object; /* path; "": not known */
+	uint64_t offset;
+	struct source_place place;
+	bool is_found; /* place has been looked for */
+};
+
+struct job_traces {
+	struct read_trace *list; /* by rank */
+	int size;
+	uint64_t end_ns; /* what is later is not judged */
+	struct judge_site *sites;
+	uint32_t site_count, site_capacity;
+	char job[PART_JOB_BYTES];
+};
+
+/* Reads the traces of a job as soon as its processes have ended. An empty name: the newest job. */
+void traces_read(struct job_traces *traces, const char *job);
+
+/* An event of a rank. Its site is an index in job_traces.sites. */
+struct judge_event {
+	struct trace_event event;
+	const struct trace_piece *pieces; /* in the rooms that follow it */
+	int rank;
+};
+
+/* Copies the next event of all. Returns false if there is none. */
+bool traces_next(struct job_traces *traces, struct judge_event *next);
+
+/* Calls a function for each creation of a window, before the first event is taken. */
+void traces_windows(struct job_traces *traces, void (*call)(const struct trace_event *event, int rank));
+
+void traces_remove(const struct job_traces *traces);
+
+/* clock.c: clocks, and slots in which they are left */
+
+struct clock {
+	uint32_t users;
+	uint64_t times[]; /* by rank */
+};
+
+/* Sets the number of ranks, each of which gets a clock. */
+void clocks_make(int ranks);
+
+/* Returns the rank's clock as it is now. It does not change, and is kept until clock_drop. */
+struct clock *clock_keep(int rank);
+
+void clock_drop(struct clock *clock);
+
+/* Takes all that the other clock knows, which may be NULL. */
+void clock_join(int rank, const struct clock *other);
+
+/* Returns the clock, joined with another one, which may be NULL. Takes `clock` from the caller. */
+struct clock *clock_joined(struct clock *clock, const struct clock *other);
+
+/* Returns a clock that knows of everything. clock_lower takes away what the other does not know. */
+struct clock *clock_of_all_times(void);
+void clock_lower(struct clock *clock, const struct clock *other);
+
+/* Returns the rank's own time after one step of it. */
+uint64_t clock_step(int rank);
+
+/* Returns whether the clock knows of this time. */
+static inline bool clock_knows(const struct clock *clock, int rank, uint64_t time)
+{
+	return clock->times[rank] >= time;
+}
+
+/* Slots are named by their use, and by what stands beside it. */
+enum slot_kind {
+	SLOT_POST,      /* window, poster, origin, number */
+	SLOT_COMPLETE,  /* window, origin, target, number */
+	SLOT_FENCE,     /* window, number */
+	SLOT_FENCE_OF,  /* window, number, rank */
+	SLOT_EXCLUSIVE, /* window, target or -1: unlocks of exclusive locks */
+	SLOT_SHARED,    /* window, target or -1: of all */
+	SLOT_SIGNAL,    /* window, target, signal */
+	SLOT_ELEMENT,   /* rank, address / 8: accumulates */
+	SLOT_ELEMENTS,  /* rank: accumulates of any size; 1: of large ones only */
+	SLOT_POLLED,    /* rank: what its loads may have seen */
+	SLOT_MEMBERS,   /* window, of shared memory */
+	SLOT_COLLECTIVE /* object, number */
+};
+
+struct slot_name {
+	uint64_t object;
+	uint64_t a, b, c;
+	enum slot_kind kind;
+};
+
+/* The rank leaves its clock there, beside those of others. */
+void slot_release(struct slot_name name, int rank);
+
+/* Returns the joined clocks that have been left there, or NULL. */
+const struct clock *slot_find(struct slot_name name);
+
+static inline void slot_acquire(struct slot_name name, int rank)
+{
+	clock_join(rank, slot_find(name));
+}
+
+/* access.c: accesses of memory, by address */
+
+enum access_how { HOW_LOAD, HOW_STORE, HOW_GET, HOW_PUT, HOW_ACCUMULATE, HOW_READ_ATOMICALLY };
+
+struct judge_window {
+	uint64_t key;
+	int number;
+	char name[PART_NAME_BYTES];
+	bool is_shared;
+};
+
+struct end {
+	int rank;
+	uint64_t time;
+	uint32_t site; /* of the call */
+	uint64_t ns;   /* when it ended it */
+};
+
+struct access {
+	int rank;  /* that makes it */
+	int owner; /* of the memory */
+	enum access_how how;
+	uint8_t type;
+	uint8_t op;
+	bool is_local; /* of a buffer at the origin */
+	bool is_dead;
+	uint32_t kept; /* by operations and signals that refer to it */
+	uint32_t site;
+	uint64_t ns; /* of the call */
+	const struct judge_window *window;
+	uint64_t base; /* of the owner's part of the window */
+	struct clock *start;
+	uint64_t seen; /* by the look of that number */
+	uint32_t piece_count;
+	uint32_t end_count, end_capacity;
+	struct trace_piece *pieces; /* addresses, in their order */
+	struct end *ends;
+	struct access *next;
+};
+
+/* Makes an access of pieces, which are copied. */
+struct access *access_new(struct access access, const struct trace_piece pieces[], uint32_t count);
+
+/* The access is over for all that know of that time. */
+void access_end(struct access *access, struct end end);
+
+/* Judges an access that begins with this clock, and keeps it. */
+void access_begin(struct access *access, struct clock *start);
+
+/* Forgets what is over for every access that may come. `oldest`: a clock older than those. */
+void accesses_forget(const struct clock *oldest);
+
+/* Returns how many accesses are kept. */
+uint64_t accesses_count(void);
+
+/* replay.c */
+
+struct verdict {
+	uint64_t operations;
+	uint64_t not_judged; /* of these */
+	bool is_ended;       /* by a call whose effect is not known: */
+	uint32_t unknown;    /* its place */
+	bool is_cut;         /* a trace had no more room */
+	bool is_full;        /* more accesses than can be kept */
+};
+
+void replay(struct job_traces *traces, struct verdict *verdict);
+
+/* report.c: what has been found */
+
+/* Adds a race of two accesses in these bytes; another one of the same places is counted. */
+void finding_add(const struct access *earlier, const struct access *later, uint64_t address, uint64_t bytes);
+
+/* Prints all findings, and a line of what was judged. Returns how many there are. */
+uint32_t findings_print(FILE *out, struct job_traces *traces, const struct verdict *verdict);
+
+/* Prints a line of JSON for each finding. */
+void findings_print_json(FILE *out, struct job_traces *traces);
+
+#endif

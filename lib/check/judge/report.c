@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See judge.h. Findings are in the order in which they were found. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "check/judge/judge.h"
+#include "see/json_text.h"
+
+#define TEXT_BYTES 256
+#define MOST_PRINTED 20
+
+/* One of the two accesses of a finding. */
+struct side {
+	uint32_t site;
+	int rank;
+	bool is_local;
+	enum access_how how;
+	uint32_t ended_by; /* the first call that ended it; TRACE_NONE: none has */
+	bool ended_late;   /* after the other has begun */
+};
+
+struct finding {
+	struct side first, second; /* in the order of time */
+	char window[TEXT_BYTES];
+	uint64_t key;
+	int owner;
+	uint64_t base; /* of the owner's part; 0: address is one */
+	uint64_t address;
+	uint64_t bytes;
+	uint64_t count;
+};
+
+static struct finding *findings;
+static uint32_t finding_count, finding_capacity;
+
+static bool is_place(const struct side *side, const struct access *access)
+{
+	return side->site == access->site && side->is_local == access->is_local;
+}
+
+static struct finding *find(const struct access *a, const struct access *b)
+{
+	for (uint32_t i = 0; i < finding_count; i++) {
+		struct finding *finding = &findings[i];
+
+		if (finding->key == b->window->key && ((is_place(&finding->first, a) && is_place(&finding->second, b)) ||
+		                                       (is_place(&finding->first, b) && is_place(&finding->second, a))))
+			return finding;
+	}
+	return NULL;
+}
+
+static struct side side_of(const struct access *access, const struct access *other)
+{
+	struct side side = { .site = access->site,
+		                 .rank = access->rank,
+		                 .is_local = access->is_local,
+		                 .how = access->how,
+		                 .ended_by = TRACE_NONE };
+
+	if (access->end_count) {
+		side.ended_by = access->ends[0].site;
+		side.ended_late = access->ends[0].ns > other->ns;
+	}
+	return side;
+}
+
+void finding_add(const struct access *earlier, const struct access *later, uint64_t address, uint64_t bytes)
+{
+	struct finding *finding = find(earlier, later);
+	const struct access *first = earlier->ns <= later->ns ? earlier : later;
+	const struct access *second = first == earlier ? later : earlier;
+
+	if (finding) {
+		finding->count++;
+		return;
+	}
+	if (!grow_array(&findings, &finding_capacity, finding_count + 1, sizeof(*findings)))
+		judge_fail("out of memory");
+	finding = &findings[finding_count++];
+	*finding = (struct finding){ .first = side_of(first, second),
+		                         .second = side_of(second, first),
+		                         .key = later->window->key,
+		                         .owner = earlier->owner,
+		                         .base = first->is_local ? second->base : first->base,
+		                         .address = address,
+		                         .bytes = bytes,
+		                         .count = 1 };
+	if (later->window->name[0])
+		snprintf(finding->window, sizeof(finding->window), "window \"%.60s\"", later->window->name);
+	else
+		snprintf(finding->window, sizeof(finding->window), "window %d", later->window->number);
+}
+
+/* ---- texts ---- */
+
+static struct judge_site *site_of(const struct job_traces *traces, uint32_t index)
+{
+	struct judge_site *site = index < traces->site_count ? &traces->sites[index] : NULL;
+
+	if (site && !site->is_found) {
+		site->is_found = true;
+		if (site->object[0])
+			source_find(site->object, site->offset - 1, &site->place); /* the call's last byte */
+	}
+	return site;
+}
+
+/* Writes "halo.c:56", or what is known of it; returns text. */
+static const char *place_text(const struct job_traces *traces, uint32_t index, char text[TEXT_BYTES])
+{
+	const struct judge_site *site = site_of(traces, index);
+	const char *slash = site ? strrchr(site->object, '/') : NULL;
+
+	if (!site || !site->object[0])
+		snprintf(text, TEXT_BYTES, "a place that is not known");
+	else if (site->place.file[0])
+		snprintf(text, TEXT_BYTES, "%s:%d", site->place.file, site->place.line);
+	else
+		snprintf(text, TEXT_BYTES, "%.100s+0x%" PRIx64, slash ? slash + 1 : site->object, site->offset);
+	return text;
+}
+
+static const char *call_of(const struct job_traces *traces, uint32_t index)
+{
+	return index < traces->site_count ? traces->sites[index].call : "a call";
+}
+
+static const char *deed_of(const struct side *side)
+{
+	static const char *const deeds[] = {
+		[HOW_LOAD] = "reads its buffer",
+		[HOW_STORE] = "writes its buffer",
+		[HOW_GET] = "reads",
+		[HOW_PUT] = "writes",
+		[HOW_ACCUMULATE] = "updates",
+		[HOW_READ_ATOMICALLY] = "reads atomically",
+	};
+
+	return deeds[side->how];
+}
+
+/* ---- one finding ---- */
+
+static void print_where(FILE *out, const struct finding *finding)
+{
+	if (finding->base && finding->address >= finding->base)
+		fprintf(out, "%" PRIu64 " byte%s at byte %" PRIu64 " of rank %d's part of %s", finding->bytes,
+		        finding->bytes == 1 ? "" : "s", finding->address - finding->base, finding->owner, finding->window);
+	else
+		fprintf(out, "%" PRIu64 " byte%s at address 0x%" PRIx64 " of rank %d, by %s", finding->bytes,
+		        finding->bytes == 1 ? "" : "s", finding->address, finding->owner, finding->window);
+}
+
+static void print_side(FILE *out, const struct job_traces *traces, const struct side *side)
+{
+	const struct judge_site *site = site_of(traces, side->site);
+	char place[TEXT_BYTES];
+
+	fprintf(out, "  rank %d %s: %s at %s", side->rank, deed_of(side), call_of(traces, side->site),
+	        place_text(traces, side->site, place));
+	if (site && site->place.function[0])
+		fprintf(out, " (%s)", site->place.function);
+	fputc('\n', out);
+}
+
+/* Prints the call that is missing between the two. */
+static void print_missing(FILE *out, const struct job_traces *traces, const struct finding *finding)
+{
+	const struct side *first = &finding->first, *second = &finding->second;
+	char place[TEXT_BYTES], end[TEXT_BYTES];
+
+	if (first->ended_by == TRACE_NONE || first->ended_late) {
+		fprintf(out,
+		        "  the first is not complete when the second begins: %sflush, unlock or fence is missing behind %s",
+		        first->is_local ? "flush_local, " : "", place_text(traces, first->site, place));
+		if (first->ended_late)
+			fprintf(out, ", before %s at %s", call_of(traces, first->ended_by),
+			        place_text(traces, first->ended_by, end));
+		fputc('\n', out);
+		return;
+	}
+	fprintf(out, "  the first is complete at %s (%s), but nothing that rank %d waits for before %s says so\n",
+	        place_text(traces, first->ended_by, end), call_of(traces, first->ended_by), second->rank,
+	        place_text(traces, second->site, place));
+}
+
+static void print_finding(FILE *out, const struct job_traces *traces, const struct finding *finding)
+{
+	fprintf(out, "oriel-check: race in ");
+	print_where(out, finding);
+	fputc('\n', out);
+	print_side(out, traces, &finding->first);
+	print_side(out, traces, &finding->second);
+	print_missing(out, traces, finding);
+	if (finding->count > 1)
+		fprintf(out, "  found %" PRIu64 " times\n", finding->count);
+}
+
+/* ---- all ---- */
+
+static void print_verdict(FILE *out, const struct job_traces *traces, const struct verdict *verdict)
+{
+	char place[TEXT_BYTES];
+
+	fprintf(out, "oriel-check: %u race%s in %" PRIu64 " operation%s", finding_count, finding_count == 1 ? "" : "s",
+	        verdict->operations, verdict->operations == 1 ? "" : "s");
+	if (verdict->not_judged)
+		fprintf(out, "; %" PRIu64 " more have too many pieces to be judged", verdict->not_judged);
+	fputc('\n', out);
+	if (verdict->is_cut)
+		fputs("oriel-check: what followed is not judged: a trace is full; ORIEL_CHECK_MEMORY gives it more mebibytes\n",
+		      out);
+	if (verdict->is_full)
+		fputs("oriel-check: what followed is not judged: too many accesses are not ordered behind each other\n", out);
+	if (verdict->is_ended)
+		fprintf(out, "oriel-check: what followed is not judged: what %s at %s orders is not known\n",
+		        call_of(traces, verdict->unknown), place_text(traces, verdict->unknown, place));
+}
+
+uint32_t findings_print(FILE *out, struct job_traces *traces, const struct verdict *verdict)
+{
+	for (uint32_t i = 0; i < finding_count && i < MOST_PRINTED; i++)
+		print_finding(out, traces, &findings[i]);
+	if (finding_count > MOST_PRINTED)
+		fprintf(out, "oriel-check: %u more races\n", finding_count - MOST_PRINTED);
+	print_verdict(out, traces, verdict);
+	return finding_count;
+}
+
+static void print_json_side(FILE *out, const struct job_traces *traces, const char *key, const struct side *side)
+{
+	static const struct judge_site unknown = { .object = "" };
+	const struct judge_site *site = site_of(traces, side->site);
+
+	if (!site)
+		site = &unknown;
+	fprintf(out, "\"%s\": {", key);
+	json_write_text(out, "call", site->call);
+	json_write_text(out, "object", site->object);
+	json_write_text(out, "file", site->place.file);
+	json_write_text(out, "function", site->place.function);
+	fprintf(out, "\"offset\": %" PRIu64 ", \"line\": %d, \"rank\": %d, \"buffer\": %s}", site->offset, site->place.line,
+	        side->rank, side->is_local ? "true" : "false");
+}
+
+void findings_print_json(FILE *out, struct job_traces *traces)
+{
+	for (uint32_t i = 0; i < finding_count; i++) {
+		const struct finding *finding = &findings[i];
+		bool in_part = finding->base && finding->address >= finding->base;
+
+		fputs("{\"kind\": \"race\", ", out);
+		json_write_text(out, "window", finding->window);
+		fprintf(out, "\"owner\": %d, ", finding->owner);
+		if (in_part)
+			fprintf(out, "\"offset\": %" PRIu64 ", ", finding->address - finding->base);
+		else
+			fprintf(out, "\"address\": %" PRIu64 ", ", finding->address);
+		fprintf(out, "\"bytes\": %" PRIu64 ", \"count\": %" PRIu64 ", ", finding->bytes, finding->count);
+		print_json_side(out, traces, "first", &finding->first);
+		fputs(", ", out);
+		print_json_side(out, traces, "second", &finding->second);
+		fputs("}\n", out);
+	}
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace.h - the file in which a process records what the checker judges
+ *
+ * DESIGN NOTES
+ *
+ * A trace is a file in the user's folder of parts (see/front/part.h), mapped shared: what is
+ * recorded survives the death of the process. It has a header, tables, and events in the order of
+ * time. `oriel-check` reads the traces of a job after its end, merges them by time, and judges
+ * them (judge/judge.h).
+ *
+ * An event of 64 bytes is a call, or the begin or end of one. Calls that let other ranks go on are
+ * recorded before they are made; calls that wait are recorded when they have returned. So each
+ * event comes later than all that it is ordered behind. Times are of CLOCK_MONOTONIC, which all
+ * processes of a machine share.
+ *
+ * The pieces of memory of an operation follow its event, four in the room of an event. All ranks
+ * here are those of the job.
+ *
+ * Room is taken by the mebibyte. If there is no more, the process records nothing further, and the
+ * judge ends at the time of its last event: beyond, it may not know what orders accesses.
+ */
+#ifndef ORIEL_CHECK_TRACE_H
+#define ORIEL_CHECK_TRACE_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#include "see/front/part.h"
+
+#define TRACE_MARK 0x6563617274726f6cULL /* "lortrace" */
+#define TRACE_VERSION 1
+#define TRACE_PREFIX "trace."
+
+#define TRACE_SITES 4096
+#define TRACE_NONE UINT32_MAX
+#define TRACE_PIECES_MAX 4096 /* of an operation; more are not judged */
+#define TRACE_STEP_BYTES (1u << 20)
+
+enum trace_kind {
+	TRACE_PIECES, /* the room holds pieces of the operation before it */
+	TRACE_OPERATION,
+	TRACE_FLUSH,        /* of rank, or -1: all */
+	TRACE_REQUEST,      /* a flush by request begins; `id` names it */
+	TRACE_REQUEST_DONE, /* all that have this id */
+	TRACE_LOCK,         /* granted */
+	TRACE_UNLOCK,       /* begins */
+	TRACE_LOCK_ALL,     /* has returned */
+	TRACE_UNLOCK_ALL,   /* begins */
+	TRACE_UNLOCK_END,   /* of rank, or -1: all */
+	TRACE_POST,         /* for one origin */
+	TRACE_START,        /* for one target */
+	TRACE_COMPLETE,     /* begins */
+	TRACE_COMPLETE_END,
+	TRACE_WAIT_END, /* or test has succeeded */
+	TRACE_FENCE,    /* begins */
+	TRACE_FENCE_END,
+	TRACE_SIGNAL,
+	TRACE_SIGNAL_TAKEN,
+	TRACE_ENTER, /* a collective call begins; `id` is its number on the object */
+	TRACE_LEAVE,
+	TRACE_WINDOW,      /* made, of `id` ranks, which follow as pieces: first is a rank */
+	TRACE_WINDOW_NAME, /* follows as pieces */
+	TRACE_WINDOW_FREE, /* begins */
+	TRACE_MEET,        /* a window's creation, or a call that ends with TRACE_MET, begins */
+	TRACE_MET,         /* a collective call of the ranks that follow has returned */
+	TRACE_UNKNOWN,     /* what follows cannot be judged */
+	TRACE_KINDS
+};
+
+enum trace_access { ACCESS_PUT, ACCESS_GET, ACCESS_ACCUMULATE, ACCESS_FETCH };
+
+/* Bits of trace_event.flags, by kind. */
+#define FLUSH_LOCAL 1
+#define LOCK_EXCLUSIVE 1
+#define FENCE_NOPRECEDE 1
+#define WINDOW_SHARED 1  /* members may order each other by loads and stores */
+#define WINDOW_DYNAMIC 2 /* displacements are addresses */
+
+struct trace_piece {
+	uint64_t first; /* address; at the target: displacement in its units */
+	uint64_t bytes;
+};
+
+struct trace_event {
+	uint64_t ns;
+	uint16_t kind; /* enum trace_kind */
+	uint16_t flags;
+	uint32_t site;   /* TRACE_NONE: not known */
+	uint64_t object; /* the window's key, or another name that all members know */
+	int32_t rank;    /* the other rank; -1: all, or none */
+	uint32_t count;  /* rooms of pieces that follow */
+	union {
+		struct {
+			uint64_t id; /* of a request, or the number of a collective call or a signal */
+			uint64_t base;
+			uint64_t size_bytes;
+			uint64_t unit_bytes;
+		};
+		struct {
+			uint64_t request; /* that completes the operation at its origin; 0: none */
+			uint8_t access;   /* enum trace_access */
+			uint8_t type;     /* enum oriel_type; 0: none */
+			uint8_t op;       /* enum oriel_op; 0: compare_and_swap, or none */
+			uint8_t padding;
+			uint32_t target_pieces;
+			uint32_t read_pieces; /* of the origin */
+			uint32_t written_pieces;
+		} of;
+	};
+};
+
+static_assert(sizeof(struct trace_event) == 64, "an event has 64 bytes");
+
+#define TRACE_ROOM_PIECES (sizeof(struct trace_event) / sizeof(struct trace_piece))
+
+union trace_room {
+	struct trace_event event;
+	struct trace_piece pieces[TRACE_ROOM_PIECES];
+};
+
+/* A place that calls. */
+struct trace_site {
+	uint64_t offset; /* in the object, behind the call */
+	uint32_t object; /* TRACE_NONE: not known */
+	char call[36];
+};
+
+struct trace {
+	uint64_t mark;
+	uint32_t version;
+	uint32_t state; /* enum part_state */
+	int32_t rank;   /* -1: not known yet */
+	int32_t size;
+	int32_t pid;
+	uint32_t site_count;
+	uint32_t object_count;
+	uint32_t padding;
+	uint64_t begun_ns;
+	uint64_t room_count; /* that are in use; stored last */
+	uint64_t lost;       /* events that found no room */
+	char job[PART_JOB_BYTES];
+	char host[PART_HOST_BYTES];
+	char unknown[64]; /* the call after which nothing can be judged; "": none */
+	struct part_object objects[PART_OBJECTS];
+	struct trace_site sites[TRACE_SITES];
+	union trace_room rooms[];
+};
+
+#endif

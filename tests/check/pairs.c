@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * pairs.c CASE racy|free - programs of oriel.h with a race, and nearly the same ones without
+ *
+ * Each case is for four ranks. Where it has a race, both calls stand in lines with the mark RACE;
+ * tests/check/run looks for exactly these. Other calls of oriel.h are legal in both forms.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oriel.h"
+
+#define BYTES 256
+
+static oriel_job *job;
+static oriel_group *world;
+static oriel_win *win;
+static uint8_t *base;
+static int rank;
+static uint8_t buffer[BYTES], other[BYTES];
+static bool racy;
+
+static void must(int rc)
+{
+	if (rc == 0)
+		return;
+	fprintf(stderr, "rank %d: %s\n", rank, oriel_last_error());
+	exit(1);
+}
+
+static oriel_group *group_of(int member)
+{
+	oriel_group *group;
+
+	must(oriel_group_incl(world, 1, &member, &group));
+	return group;
+}
+
+static oriel_group *group_of_two(int first, int second)
+{
+	const int members[] = { first, second };
+	oriel_group *group;
+
+	must(oriel_group_incl(world, 2, members, &group));
+	return group;
+}
+
+static void lock_all(void)
+{
+	must(oriel_win_lock_all(win, 0));
+}
+
+static void unlock_all(void)
+{
+	must(oriel_win_unlock_all(win));
+}
+
+static void flush(int target)
+{
+	must(oriel_win_flush(win, target));
+}
+
+static void barrier(void)
+{
+	must(oriel_barrier(job));
+}
+
+static void signal_to(int target)
+{
+	must(oriel_signal(win, target, 0, 1, ORIEL_SIGNAL_ADD));
+}
+
+static void wait_signal(void)
+{
+	uint64_t value;
+	uint32_t which;
+
+	must(oriel_signal_wait(win, 0, 1, &which, &value));
+}
+
+/* ---- completion ---- */
+
+static void put_barrier_put(void)
+{
+	lock_all();
+	if (rank == 0) {
+		must(oriel_put(win, buffer, 8, 2, 0)); /* RACE */
+		if (!racy)
+			flush(2);
+	}
+	barrier();
+	if (rank == 1)
+		must(oriel_put(win, buffer, 8, 2, 0)); /* RACE */
+	unlock_all();
+}
+
+static void flush_local_completes_no_put(void)
+{
+	lock_all();
+	if (rank == 0) {
+		must(oriel_put(win, buffer, 8, 2, 0)); /* RACE */
+		must(racy ? oriel_win_flush_local(win, 2) : oriel_win_flush(win, 2));
+	}
+	barrier();
+	if (rank == 1)
+		must(oriel_get(win, buffer, 8, 2, 7)); /* RACE */
+	unlock_all();
+}
+
+static void request_completes(void)
+{
+	oriel_request request;
+
+	lock_all();
+	if (rank == 0) {
+		must(oriel_put(win, buffer, 8, 2, 0)); /* RACE */
+		must(racy ? oriel_win_iflush_local(win, 2, &request) : oriel_win_iflush(win, 2, &request));
+		must(oriel_request_wait(&request));
+	}
+	barrier();
+	if (rank == 1)
+		must(oriel_put(win, buffer, 8, 2, 0)); /* RACE */
+	unlock_all();
+}
+
+static void buffer_of_a_get(void)
+{
+	lock_all();
+	if (rank == 0) {
+		must(oriel_get(win, buffer, 8, 1, 0)); /* RACE */
+		if (!racy)
+			must(oriel_win_flush_local(win, 1));
+		must(oriel_put(win, buffer, 8, 2, 0)); /* RACE */
+	}
+	unlock_all();
+}
+
+static void result_of_a_fetch(void)
+{
+	uint64_t one = 1, result;
+
+	lock_all();
+	if (rank == 0) {
+		must(oriel_fetch_and_op(win, &one, &result, ORIEL_UINT64, ORIEL_SUM, 1, 0)); /* RACE */
+		if (!racy)
+			flush(1);
+		must(oriel_put(win, &result, 8, 2, 0)); /* RACE */
+	}
+	unlock_all();
+}
+
+static void puts_of_one_origin(void)
+{
+	lock_all();
+	if (rank == 0) {
+		must(oriel_put(win, buffer, 8, 1, 0)); /* RACE */
+		if (!racy)
+			flush(1);
+		must(oriel_put(win, other, 8, 1, 4)); /* RACE */
+	}
+	unlock_all();
+}
+
+static void put_to_itself(void)
+{
+	lock_all();
+	if (rank == 1) {
+		must(oriel_put(win, buffer, 8, 1, 0)); /* RACE */
+		if (!racy)
+			flush(1);
+	}
+	barrier();
+	if (rank == 0)
+		must(oriel_get(win, buffer, 8, 1, 0)); /* RACE */
+	unlock_all();
+}
+
+/* ---- start, post ---- */
+
+/* Rank 0's complete says nothing of rank 2; rank 2's wait does. */
+static void complete_is_no_completion(void)
+{
+	oriel_group *origin = group_of(0), *target = group_of(2);
+
+	if (rank == 0) {
+		must(oriel_win_start(win, target, 0));
+		must(oriel_put(win, buffer, 8, 2, 0)); /* RACE */
+		must(oriel_win_complete(win));
+	}
+	if (rank == 2) {
+		must(oriel_win_post(win, origin, 0));
+		if (!racy)
+			must(oriel_win_wait(win));
+	}
+	barrier();
+	if (rank == 1) {
+		must(oriel_win_lock(win, ORIEL_LOCK_SHARED, 2, 0));
+		must(oriel_get(win, buffer, 8, 2, 0)); /* RACE */
+		must(oriel_win_unlock(win, 2));
+	}
+	if (rank == 2 && racy)
+		must(oriel_win_wait(win));
+	must(oriel_group_free(&origin));
+	must(oriel_group_free(&target));
+}
+
+static void two_origins_of_an_epoch(void)
+{
+	oriel_group *origins = group_of_two(0, 1), *target = group_of(2);
+
+	if (rank == 2) {
+		must(oriel_win_post(win, origins, 0));
+		must(oriel_win_wait(win));
+	}
+	if (rank <= 1) {
+		must(oriel_win_start(win, target, 0));
+		must(oriel_put(win, buffer, 8, 2, racy ? 0 : 8 * (size_t)rank)); /* RACE */
+		must(oriel_win_complete(win));
+	}
+	must(oriel_group_free(&origins));
+	must(oriel_group_free(&target));
+}
+
+static void epochs_one_after_the_other(void)
+{
+	oriel_group *first = group_of(0), *second = group_of(1), *target = group_of(2);
+
+	if (rank == 2) {
+		must(oriel_win_post(win, racy ? world : first, 0));
+		if (!racy) {
+			must(oriel_win_wait(win));
+			must(oriel_win_post(win, second, 0));
+		}
+		if (racy) {
+			must(oriel_win_start(win, target, 0));
+			must(oriel_win_complete(win));
+		}
+		must(oriel_win_wait(win));
+	} else if (rank <= 1 || racy) {
+		must(oriel_win_start(win, target, 0));
+		if (rank <= 1)
+			must(oriel_put(win, buffer, 8, 2, 0)); /* RACE */
+		must(oriel_win_complete(win));
+	}
+	must(oriel_group_free(&first));
+	must(oriel_group_free(&second));
+	must(oriel_group_free(&target));
+}
+
+/* ---- fence ---- */
+
+static void fence_between(void)
+{
+	must(oriel_win_fence(win, 0));
+	if (rank == 0)
+		must(oriel_put(win, buffer, 8, 2, 0)); /* RACE */
+	if (!racy)
+		must(oriel_win_fence(win, 0));
+	if (rank == 1)
+		must(oriel_get(win, buffer, 8, 2, 0)); /* RACE */
+	must(oriel_win_fence(win, 0));
+}
+
+/* ---- locks ---- */
+
+static void locks(void)
+{
+	if (rank <= 1) {
+		must(oriel_win_lock(win, racy ? ORIEL_LOCK_SHARED : ORIEL_LOCK_EXCLUSIVE, 2, 0));
+		must(oriel_put(win, buffer, 8, 2, 0)); /* RACE */
+		must(oriel_win_unlock(win, 2));
+	}
+}
+
+static void lock_of_another_target(void)
+{
+	int target = rank == 1 && racy ? 3 : 2;
+
+	if (rank <= 1) {
+		must(oriel_win_lock(win, ORIEL_LOCK_EXCLUSIVE, target, 0));
+		if (target == 3)
+			must(oriel_win_lock(win, ORIEL_LOCK_SHARED, 0, 0));
+		must(oriel_put(win, buffer, 8, target == 3 ? 0 : 2, 0)); /* RACE */
+		if (target == 3)
+			must(oriel_win_unlock(win, 0));
+		must(oriel_win_unlock(win, target));
+	}
+	barrier();
+	if (rank == 2 && racy) {
+		must(oriel_win_lock(win, ORIEL_LOCK_SHARED, 3, 0));
+		must(oriel_put(win, buffer, 8, 3, 0)); /* RACE */
+		must(oriel_win_unlock(win, 3));
+	}
+	if (rank == 3 && racy) {
+		must(oriel_win_lock(win, ORIEL_LOCK_SHARED, 3, 0));
+		must(oriel_put(win, buffer, 8, 3, 0)); /* RACE */
+		must(oriel_win_unlock(win, 3));
+	}
+}
+
+/* ---- accumulates ---- */
+
+static void types_of_accumulates(void)
+{
+	uint64_t one = 1;
+
+	lock_all();
+	if (rank == 0)
+		must(oriel_accumulate(win, &one, 1, ORIEL_UINT64, ORIEL_SUM, 2, 0)); /* RACE */
+	if (rank == 1)
+		must(oriel_accumulate(win, &one, 1, racy ? ORIEL_UINT32 : ORIEL_UINT64, ORIEL_MAX, 2, 0)); /* RACE */
+	unlock_all();
+}
+
+static void accumulates_that_overlap(void)
+{
+	uint64_t one = 1;
+
+	lock_all();
+	if (rank <= 1)
+		must(oriel_accumulate(win, &one, 1, ORIEL_UINT64, ORIEL_SUM, 2, rank == 1 && racy ? 4 : 0)); /* RACE */
+	unlock_all();
+}
+
+static void accumulate_and_put(void)
+{
+	uint64_t one = 1;
+
+	lock_all();
+	if (rank == 0)
+		must(oriel_accumulate(win, &one, 1, ORIEL_UINT64, ORIEL_SUM, 2, 0)); /* RACE */
+	if (rank == 1)
+		must(oriel_put(win, &one, 8, 2, racy ? 7 : 8)); /* RACE */
+	unlock_all();
+}
+
+static void atomic_read_and_put(void)
+{
+	uint64_t one = 1, result;
+
+	lock_all();
+	if (rank == 0)
+		must(oriel_fetch_and_op(win, &one, &result, ORIEL_UINT64, ORIEL_NO_OP, 2, 0)); /* RACE */
+	if (rank == 1 && racy)
+		must(oriel_put(win, &one, 8, 2, 0)); /* RACE */
+	if (rank == 1 && !racy)
+		must(oriel_get(win, &one, 8, 2, 0));
+	unlock_all();
+}
+
+/* A lock of the program's own. */
+static void compare_and_swap_lock(void)
+{
+	uint64_t zero = 0, one = 1, result = 1;
+
+	lock_all();
+	while (rank <= 1 && result != 0) {
+		must(oriel_compare_and_swap(win, &one, &zero, &result, ORIEL_UINT64, 2, 0));
+		flush(2);
+	}
+	if (rank <= 1) {
+		must(oriel_put(win, buffer, 16, 3, 64)); /* RACE */
+		if (!racy)
+			flush(3);
+		must(oriel_accumulate(win, &zero, 1, ORIEL_UINT64, ORIEL_REPLACE, 2, 0));
+		flush(2);
+	}
+	unlock_all();
+}
+
+/* ---- signals ---- */
+
+static void signal_behind_put(void)
+{
+	lock_all();
+	if (rank == 0 && racy)
+		signal_to(2);
+	if (rank == 0)
+		must(oriel_put(win, buffer, 8, 2, 0)); /* RACE */
+	if (rank == 0 && !racy)
+		signal_to(2);
+	if (rank == 2) {
+		wait_signal();
+		must(oriel_put(win, buffer, 8, 2, 0)); /* RACE */
+	}
+	unlock_all();
+}
+
+/* ---- bytes ---- */
+
+static void neighbours(void)
+{
+	lock_all();
+	if (rank <= 1)
+		must(oriel_put(win, buffer, 8, 2, rank == 0 ? 1 : racy ? 8 : 9)); /* RACE */
+	unlock_all();
+}
+
+static void columns(void)
+{
+	struct oriel_target_piece pieces[4];
+	struct oriel_origin_piece origin = { buffer, 16 };
+	size_t shift = rank == 1 ? racy ? 3 : 4 : 0;
+
+	for (size_t i = 0; i < 4; i++)
+		pieces[i] = (struct oriel_target_piece){ i * 16 + shift, 4 };
+	lock_all();
+	if (rank <= 1)
+		must(oriel_putv(win, &origin, 1, 2, pieces, 4)); /* RACE */
+	unlock_all();
+}
+
+static void two_gets(void)
+{
+	lock_all();
+	if (rank <= 1)
+		must(racy && rank == 1 ? oriel_put(win, buffer, 8, 2, 0) : oriel_get(win, buffer, 8, 2, 0)); /* RACE */
+	unlock_all();
+}
+
+/* ---- windows ---- */
+
+static void windows_that_overlap(void)
+{
+	oriel_win *second;
+
+	must(oriel_win_create(base, BYTES, 1, NULL, world, &second));
+	must(oriel_win_set_name(second, "halo"));
+	must(oriel_win_lock_all(second, 0));
+	lock_all();
+	if (rank == 0) {
+		must(oriel_put(win, buffer, 8, 2, 0)); /* RACE */
+		must(oriel_win_flush(racy ? second : win, 2));
+	}
+	barrier();
+	if (rank == 1)
+		must(oriel_get(second, buffer, 8, 2, 0)); /* RACE */
+	unlock_all();
+	must(oriel_win_unlock_all(second));
+	must(oriel_win_free(&second));
+}
+
+static void order_over_three_ranks(void)
+{
+	lock_all();
+	if (rank == 0) {
+		must(oriel_put(win, buffer, 8, 3, 0)); /* RACE */
+		if (!racy)
+			flush(3);
+		signal_to(1);
+	}
+	if (rank == 1) {
+		wait_signal();
+		signal_to(2);
+	}
+	if (rank == 2) {
+		wait_signal();
+		must(oriel_put(win, buffer, 8, 3, 0)); /* RACE */
+	}
+	unlock_all();
+}
+
+static void much_between(void)
+{
+	lock_all();
+	if (rank == 0 && racy)
+		must(oriel_put(win, buffer, 8, 2, 0)); /* RACE */
+	for (int i = 0; rank == 3 && i < 100000; i++) {
+		must(oriel_put(win, buffer, 8, 2, 64 + 8 * ((size_t)i % 16)));
+		if (i % 16 == 15)
+			flush(2);
+	}
+	barrier();
+	if (rank == 1)
+		must(oriel_put(win, buffer, 8, 2, 0)); /* RACE */
+	unlock_all();
+}
+
+/* Rank 3 dies where nothing is under way. */
+static void killed(void)
+{
+	lock_all();
+	if (rank <= 1)
+		must(oriel_put(win, buffer, 8, 2, 0)); /* RACE */
+	unlock_all();
+	barrier();
+	if (rank == 3)
+		abort();
+	barrier();
+}
+
+/* ---- running them ---- */
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} cases[] = {
+	{ "put_barrier_put", put_barrier_put },
+	{ "flush_local_completes_no_put", flush_local_completes_no_put },
+	{ "request_completes", request_completes },
+	{ "buffer_of_a_get", buffer_of_a_get },
+	{ "result_of_a_fetch", result_of_a_fetch },
+	{ "puts_of_one_origin", puts_of_one_origin },
+	{ "put_to_itself", put_to_itself },
+	{ "complete_is_no_completion", complete_is_no_completion },
+	{ "two_origins_of_an_epoch", two_origins_of_an_epoch },
+	{ "epochs_one_after_the_other", epochs_one_after_the_other },
+	{ "fence_between", fence_between },
+	{ "locks", locks },
+	{ "lock_of_another_target", lock_of_another_target },
+	{ "types_of_accumulates", types_of_accumulates },
+	{ "accumulates_that_overlap", accumulates_that_overlap },
+	{ "accumulate_and_put", accumulate_and_put },
+	{ "atomic_read_and_put", atomic_read_and_put },
+	{ "compare_and_swap_lock", compare_and_swap_lock },
+	{ "signal_behind_put", signal_behind_put },
+	{ "neighbours", neighbours },
+	{ "columns", columns },
+	{ "two_gets", two_gets },
+	{ "windows_that_overlap", windows_that_overlap },
+	{ "order_over_three_ranks", order_over_three_ranks },
+	{ "much_between", much_between },
+};
+
+static void run(void (*function)(void))
+{
+	const struct oriel_hint hints[] = { { "signals", "4" }, { "name", "halo" }, { NULL, NULL } };
+
+	must(oriel_win_allocate(BYTES, 1, hints, world, (void **)&base, &win));
+	function();
+	must(oriel_barrier(job));
+	must(oriel_win_free(&win));
+}
+
+int main(int argc, char **argv)
+{
+	size_t count = sizeof(cases) / sizeof(cases[0]), i = 0;
+	bool is_killed = argc == 3 && strcmp(argv[1], "killed") == 0;
+
+	if (argc != 3) {
+		for (i = 0; i < count; i++)
+			puts(cases[i].name);
+		return 2;
+	}
+	racy = strcmp(argv[2], "racy") == 0;
+	while (!is_killed && i < count && strcmp(cases[i].name, argv[1]) != 0)
+		i++;
+	if (i == count || oriel_init(NULL, &job))
+		return 2;
+	rank = oriel_rank(job);
+	must(oriel_group_world(job, &world));
+	run(is_killed ? killed : cases[i].run);
+	must(oriel_group_free(&world));
+	must(oriel_finalize(&job));
+	return 0;
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * random.c FIRST COUNT free|racy - random programs of oriel.h without a race, or with one each
+ *
+ * Each seed has a window "seed N" of its own, and some phases. In a phase each cell of each rank's
+ * memory belongs to one rank, which puts, gets and accumulates there, or is read by all, or is
+ * summed up by all. What ends a phase depends on the seed: flush and barrier, fence, start and post,
+ * an exclusive lock, or a signal. In form `racy` one of these is left out, between two phases in
+ * which different ranks put to cell 0 of rank 0; all other orders stay.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oriel.h"
+
+#define CELLS 16
+#define CELL_BYTES 8
+#define PHASES 6
+#define OPERATIONS 6
+#define NONE_LEFT_OUT (-2)
+
+enum way { WAY_FLUSH, WAY_FENCE, WAY_EPOCH, WAY_LOCK, WAY_SIGNAL, WAYS };
+enum use { USE_OWNED, USE_READ, USE_SUMMED };
+
+static oriel_job *job;
+static oriel_group *world;
+static oriel_win *win;
+static int rank, size;
+static uint64_t state; /* of the generator; the same on all ranks */
+static uint64_t buffers[PHASES][OPERATIONS + 1][2];
+
+static uint32_t draw(uint32_t limit)
+{
+	uint64_t z = state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return (uint32_t)((z ^ z >> 31) % limit);
+}
+
+static void must(int rc)
+{
+	if (rc == 0)
+		return;
+	fprintf(stderr, "rank %d: %s\n", rank, oriel_last_error());
+	exit(1);
+}
+
+/* What all ranks draw for a phase. */
+struct phase {
+	int first; /* that puts to cell 0 of rank 0 */
+	enum use use[CELLS];
+	int owner[CELLS];
+};
+
+static struct phase draw_phase(int number)
+{
+	struct phase phase = { .first = number % size };
+
+	for (int i = 0; i < CELLS; i++) {
+		phase.use[i] = (enum use)draw(3);
+		phase.owner[i] = (int)draw((uint32_t)size);
+	}
+	return phase;
+}
+
+/* An operation on a cell, which its use allows to this rank. */
+static void operate(const struct phase *phase, int target, int cell, uint64_t *buffer, uint32_t kind)
+{
+	size_t disp = (size_t)cell * CELL_BYTES;
+
+	if (phase->use[cell] == USE_SUMMED && kind % 2)
+		must(oriel_accumulate(win, buffer, 1, ORIEL_UINT64, ORIEL_SUM, target, disp));
+	else if (phase->use[cell] == USE_SUMMED)
+		must(oriel_fetch_and_op(win, buffer, buffer + 1, ORIEL_UINT64, ORIEL_SUM, target, disp));
+	else if (phase->use[cell] == USE_READ)
+		must(oriel_get(win, buffer, CELL_BYTES, target, disp));
+	else if (phase->owner[cell] == rank && kind % 2)
+		must(oriel_put(win, buffer, CELL_BYTES, target, disp));
+	else if (phase->owner[cell] == rank)
+		must(oriel_get(win, buffer, CELL_BYTES, target, disp));
+}
+
+/* Cells of a target, each once: operations of one origin do not order each other. */
+static void operate_all(const struct phase *phase, int number, bool one_target)
+{
+	uint64_t(*buffer)[2] = buffers[number];
+
+	for (int i = 1; i <= OPERATIONS; i++) {
+		uint32_t target = one_target ? 0 : draw((uint32_t)size), cell = 1 + draw(2) + 2 * (uint32_t)i, kind = draw(2);
+
+		operate(phase, (int)target, (int)cell, buffer[i], kind);
+	}
+	if (phase->first == rank)
+		must(oriel_put(win, buffer[0], CELL_BYTES, 0, 0)); /* RACE */
+}
+
+/* ---- ways to end a phase; `left_out`: one part is missing ---- */
+
+static void run_flush(int phases, int left_out)
+{
+	bool without_barrier = draw(2);
+
+	must(oriel_win_lock_all(win, 0));
+	for (int i = 0; i < phases; i++) {
+		struct phase phase = draw_phase(i);
+
+		operate_all(&phase, i, false);
+		if (i != left_out || without_barrier)
+			must(oriel_win_flush(win, ORIEL_RANK_ALL));
+		if (i != left_out || !without_barrier)
+			must(oriel_barrier(job));
+	}
+	must(oriel_win_unlock_all(win));
+}
+
+static void run_fence(int phases, int left_out)
+{
+	must(oriel_win_fence(win, ORIEL_MODE_NOPRECEDE));
+	for (int i = 0; i < phases; i++) {
+		struct phase phase = draw_phase(i);
+
+		operate_all(&phase, i, false);
+		if (i != left_out)
+			must(oriel_win_fence(win, 0));
+	}
+}
+
+/* Rank 0 is the target of all. Without its wait an epoch says nothing of the one before. */
+static void run_epoch(int phases, int left_out)
+{
+	int zero = 0;
+	oriel_group *target;
+
+	must(oriel_group_incl(world, 1, &zero, &target));
+	for (int i = 0; i < phases; i++) {
+		struct phase phase = draw_phase(i);
+
+		if (rank == 0 && i - 1 != left_out)
+			must(oriel_win_post(win, world, 0));
+		if (i - 1 != left_out)
+			must(oriel_win_start(win, target, 0));
+		operate_all(&phase, i, true);
+		if (i == left_out)
+			continue;
+		must(oriel_win_complete(win));
+		if (rank == 0)
+			must(oriel_win_wait(win));
+	}
+	must(oriel_group_free(&target));
+}
+
+/* Only cell 0 of rank 0, which all ranks put to in any order. */
+static void run_lock(int phases, int left_out)
+{
+	for (int i = 0; i < phases; i++) {
+		must(oriel_win_lock(win, left_out >= 0 ? ORIEL_LOCK_SHARED : ORIEL_LOCK_EXCLUSIVE, 0, 0));
+		must(oriel_put(win, buffers[i][0], CELL_BYTES, 0, 0)); /* RACE */
+		must(oriel_win_unlock(win, 0));
+	}
+}
+
+/* A token goes round: rank r puts to rank 0 behind rank r - 1, which has signalled. */
+static void run_signal(int phases, int left_out)
+{
+	uint64_t value;
+	uint32_t which;
+
+	must(oriel_win_lock_all(win, 0));
+	for (int i = 0; i < phases; i++) {
+		int next = (i + 1) % size;
+
+		if (rank == i % size) {
+			if (i == left_out && next != rank)
+				must(oriel_signal(win, next, 0, 1, ORIEL_SIGNAL_ADD));
+			must(oriel_put(win, buffers[i][0], CELL_BYTES, 0, 0)); /* RACE */
+			if (i != left_out || next == rank)
+				must(oriel_win_flush(win, 0));
+			if (i != left_out && next != rank)
+				must(oriel_signal(win, next, 0, 1, ORIEL_SIGNAL_ADD));
+		} else if (rank == next) {
+			must(oriel_signal_wait(win, 0, 1, &which, &value));
+		}
+	}
+	must(oriel_win_unlock_all(win));
+}
+
+static void (*const ways[WAYS])(int phases, int left_out) = {
+	[WAY_FLUSH] = run_flush, [WAY_FENCE] = run_fence,   [WAY_EPOCH] = run_epoch,
+	[WAY_LOCK] = run_lock,   [WAY_SIGNAL] = run_signal,
+};
+
+static void run(uint64_t seed, bool racy)
+{
+	char name[32];
+	const struct oriel_hint hints[] = { { "signals", "1" }, { "name", name }, { NULL, NULL } };
+	void *base;
+	int phases, left_out;
+
+	state = seed * 0x2545f4914f6cdd1du;
+	snprintf(name, sizeof(name), "seed %llu", (unsigned long long)seed);
+	phases = 2 + (int)draw(PHASES - 1);
+	left_out = (int)draw((uint32_t)phases - 1);
+	must(oriel_win_allocate(CELLS * CELL_BYTES, 1, hints, world, &base, &win));
+	ways[seed % WAYS](phases, racy ? left_out : NONE_LEFT_OUT);
+	must(oriel_barrier(job));
+	must(oriel_win_free(&win));
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long long first, count;
+
+	if (argc != 4 || oriel_init(NULL, &job))
+		return 2;
+	first = strtoull(argv[1], NULL, 10);
+	count = strtoull(argv[2], NULL, 10);
+	rank = oriel_rank(job);
+	size = oriel_size(job);
+	must(oriel_group_world(job, &world));
+	for (unsigned long long seed = first; seed < first + count; seed++)
+		run(seed, strcmp(argv[3], "racy") == 0);
+	must(oriel_group_free(&world));
+	must(oriel_finalize(&job));
+	return 0;
+}
