@@ -30,9 +30,10 @@ struct operation {
 	bool is_fetch;
 	bool is_local;  /* over at the origin */
 	bool is_waited; /* over for the target, which has returned from wait */
-	bool is_over;   /* over on both sides, and for the target if it waits */
+	bool is_ended;  /* over at the target, for what the origin knows */
+	bool is_closed; /* complete has returned: the target waits */
+	bool is_over;   /* over on both sides, and nothing more will end it */
 	bool is_settled;
-	bool is_closed; /* complete has returned */
 };
 
 /* A rank that an open epoch names, and which start or post of this pair it was. */
@@ -456,9 +457,11 @@ static void end_operations(struct view *view, const struct choice *choice, uint3
 		}
 		operation->is_local = true;
 		operation->is_closed |= choice->in_started;
-		operation->is_over = operation->is_waited || (ends_at_target(operation, choice) && !choice->in_started);
-		if (ends_at_target(operation, choice))
+		if (ends_at_target(operation, choice) && !operation->is_ended) {
 			access_end(operation->at, end);
+			operation->is_ended = true;
+		}
+		operation->is_over = operation->is_waited || (operation->is_ended && !operation->is_closed);
 	}
 }
 
