@@ -441,6 +441,15 @@ static bool ends_at_target(const struct operation *operation, const struct choic
 	return !choice->is_local || operation->is_fetch || operation->at->how == HOW_GET;
 }
 
+/*
+ * A request may stand for an earlier one (request_id in front/oriel_calls.c). What holds an
+ * operation back may not have ended then, so the operation is judged by a later call.
+ */
+static bool is_early(const struct operation *operation, const struct choice *choice)
+{
+	return choice->by_request && operation->gate != GATE_NONE;
+}
+
 /* They are over for all that know of this moment of the origin. */
 static void end_operations(struct view *view, const struct choice *choice, uint32_t site)
 {
@@ -461,7 +470,8 @@ static void end_operations(struct view *view, const struct choice *choice, uint3
 			access_end(operation->at, end);
 			operation->is_ended = true;
 		}
-		operation->is_over = operation->is_waited || (operation->is_ended && !operation->is_closed);
+		operation->is_over =
+			operation->is_waited || (operation->is_ended && !operation->is_closed && !is_early(operation, choice));
 	}
 }
 
