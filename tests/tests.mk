@@ -24,7 +24,7 @@ launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
 see-tests: mpi $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%) $(B)/tests/see-waits $(B)/tests/see-counts $(B)/tests/see-calls $(perf_rivals:%=$(B)/tests/see-mpi-waits-%)
 unkind-tests: mpi $(B)/bin/oriel-run $(B)/tests/unkind-bugs $(perf_rivals:%=$(B)/tests/unkind-mpi-bugs-%)
-check-tests: $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random epochs)
+check-tests: mpi $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random epochs) $(perf_rivals:%=$(B)/tests/check-mpi-pairs-%)
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 # The programs in containers are the demo's and those of environments.
 containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
@@ -75,6 +75,9 @@ $(B)/tests/unkind-mpi-bugs-%: tests/unkind/bugs.c tests/unkind/form_mpi.c tests/
 # As a library, too: the checker stands in front of it.
 $(B)/tests/check-epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.so
 	$(link_test) $^ -Wl,-rpath,$(abspath $(B)/lib)
+
+$(B)/tests/check-mpi-pairs-%: tests/check/mpi_pairs.c
+	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $<
 
 $(B)/tests/check-%: $(B)/obj/tests/check/%.o $(B)/lib/liboriel.so
 	$(link) $^ -Wl,-rpath,$(abspath $(B)/lib)

@@ -64,6 +64,11 @@ enum trace_kind {
 	TRACE_WINDOW_FREE, /* begins */
 	TRACE_MEET,        /* a window's creation, or a call that ends with TRACE_MET, begins */
 	TRACE_MET,         /* a collective call of the ranks that follow has returned */
+	TRACE_SEND,        /* a message of tag `id` may leave for rank; object: the communicator */
+	TRACE_SEND_MET,    /* a synchronous send is complete */
+	TRACE_RECEIVE,     /* begins, with any rank */
+	TRACE_RECEIVED,    /* from rank, with tag `id`; `base` receives before it may be pending */
+	TRACE_PROBED,      /* a message of rank and tag `id` is there */
 	TRACE_UNKNOWN,     /* what follows cannot be judged */
 	TRACE_KINDS
 };
@@ -74,6 +79,11 @@ enum trace_access { ACCESS_PUT, ACCESS_GET, ACCESS_ACCUMULATE, ACCESS_FETCH };
 #define FLUSH_LOCAL 1
 #define LOCK_EXCLUSIVE 1
 #define FENCE_NOPRECEDE 1
+#define OPERATION_OFFSETS 1 /* pieces at the target are bytes behind of.disp */
+#define ENTER_BY_MEMBER 1   /* the clock is kept for this member, `base` */
+#define LEAVE_ONE 1         /* only member `base` is known to have begun the call */
+#define LEAVE_LOWER 2       /* only members before `base` are */
+#define LEAVE_NONE 3        /* none is */
 #define WINDOW_SHARED 1  /* members may order each other by loads and stores */
 #define WINDOW_DYNAMIC 2 /* displacements are addresses */
 
@@ -106,6 +116,7 @@ struct trace_event {
 			uint32_t target_pieces;
 			uint32_t read_pieces; /* of the origin */
 			uint32_t written_pieces;
+			uint64_t disp; /* in units of the target */
 		} of;
 	};
 };

@@ -2,10 +2,11 @@
 # The layer for MPI programs: one source, compiled by the compiler of each MPI that is installed.
 mpi_src = $(wildcard lib/mpi/job/*.c lib/mpi/type/*.c lib/mpi/win/*.c)
 mpi_libs = $(perf_rivals:%=$(B)/lib/mpi/liboriel-mpi-%.so)
-mpi_fronts = $(perf_rivals:%=$(B)/lib/mpi/liboriel-see-%.so)
+mpi_fronts = $(foreach front,see check,$(perf_rivals:%=$(B)/lib/mpi/liboriel-$(front)-%.so))
+check_mpi_src = $(wildcard lib/check/mpi/*.c) $(addprefix lib/mpi/type/,element.c flatten.c layout.c)
 
 .PHONY: mpi
-mpi: $(mpi_libs) $(mpi_fronts) $(B)/bin/oriel-mpi $(B)/bin/oriel-see
+mpi: $(mpi_libs) $(mpi_fronts) $(B)/bin/oriel-mpi $(B)/bin/oriel-see $(B)/bin/oriel-check
 
 # What puts the layer into a program. Each rank starts it: without shared libraries that takes half as long and half the page
 # faults. Not all systems have a static libc, and sanitizers refuse it.
@@ -35,6 +36,14 @@ $(B)/obj/lib/see/%-$(1).o: lib/see/%.c config.mk
 	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE -Iinclude -Ilib $$(filter-out -Wpedantic,$$(WARNINGS)) $$(CFLAGS) \
 		-fPIC -pthread -MMD -MP -c -o $$@ $$<
 $(B)/lib/mpi/liboriel-see-$(1).so: $$(front_obj) $(B)/obj/lib/see/front/mpi_calls-$(1).o lib/see/front/front.map $(B)/lib/liboriel.so
+	$$(call quiet,link) mpicc.$(1) $$(CFLAGS) $$(LDFLAGS) -shared -pthread -Wl,-z,defs -Wl,-z,nodelete \
+		-Wl,--version-script=lib/see/front/front.map -Wl,-rpath,'$$$$ORIGIN/..:$$$$ORIGIN/../..' -o $$@ $$(filter %.o,$$^) -L$(B)/lib -loriel -ldl
+
+# The checker, in front of the layer.
+$(B)/obj/lib/check/%-$(1).o: lib/check/%.c config.mk
+	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE -Iinclude -Ilib $$(filter-out -Wpedantic,$$(WARNINGS)) $$(CFLAGS) \
+		-fPIC -pthread -MMD -MP -c -o $$@ $$<
+$(B)/lib/mpi/liboriel-check-$(1).so: $$(check_front_obj) $(check_mpi_src:lib/%.c=$(B)/obj/lib/%-$(1).o) lib/see/front/front.map $(B)/lib/liboriel.so
 	$$(call quiet,link) mpicc.$(1) $$(CFLAGS) $$(LDFLAGS) -shared -pthread -Wl,-z,defs -Wl,-z,nodelete \
 		-Wl,--version-script=lib/see/front/front.map -Wl,-rpath,'$$$$ORIGIN/..:$$$$ORIGIN/../..' -o $$@ $$(filter %.o,$$^) -L$(B)/lib -loriel -ldl
 endef

@@ -18,12 +18,13 @@
 	X(get)                                                                                                             \
 	X(putv)                                                                                                            \
 	X(getv)                                                                                                            \
-	X(accumulate) X(get_accumulate) X(fetch_and_op) X(compare_and_swap) X(accumulatev) X(get_accumulatev) X(win_flush) \
-		X(win_flush_local) X(win_iflush) X(win_iflush_local) X(request_wait) X(request_test) X(win_post) X(win_start)  \
-			X(win_complete) X(win_wait) X(win_test) X(win_fence) X(win_lock) X(win_unlock) X(win_lock_all)             \
-				X(win_unlock_all) X(signal) X(signal_wait) X(signal_test) X(signal_until) X(win_create)                \
-					X(win_allocate) X(win_allocate_shared) X(win_create_dynamic) X(win_free) X(win_set_name)           \
-						X(group_shared) X(init) X(finalize) X(barrier)
+	X(accumulate)                                                                                                      \
+	X(get_accumulate)                                                                                                  \
+	X(fetch_and_op) X(compare_and_swap) X(accumulatev) X(get_accumulatev) X(win_flush) X(win_flush_local)              \
+		X(win_iflush) X(win_iflush_local) X(request_wait) X(request_test) X(win_post) X(win_start) X(win_complete)     \
+			X(win_wait) X(win_test) X(win_fence) X(win_lock) X(win_unlock) X(win_lock_all) X(win_unlock_all) X(signal) \
+				X(signal_wait) X(signal_test) X(signal_until) X(win_create) X(win_allocate) X(win_allocate_shared)     \
+					X(win_create_dynamic) X(win_free) X(win_set_name) X(group_shared) X(init) X(finalize) X(barrier)
 
 /* The functions behind this library. */
 static struct {
@@ -522,27 +523,9 @@ int oriel_signal_until(oriel_win *win, uint32_t signal, uint64_t value)
 
 /* ---- windows ---- */
 
-static void add_ranks(struct place here, struct trace_event event, const struct window *window)
-{
-	struct trace_piece *pieces = malloc((size_t)window->count * sizeof(*pieces));
-
-	for (int i = 0; pieces && i < window->count; i++)
-		pieces[i] = (struct trace_piece){ (uint64_t)window->ranks[i], 0 };
-	event.id = (uint64_t)window->count;
-	if (pieces)
-		trace_add_with(here, event, pieces, (size_t)window->count);
-	else
-		trace_unknown(here);
-	free(pieces);
-}
-
 static void add_name(struct place here, const struct window *window, const char *name)
 {
-	struct trace_piece pieces[PART_NAME_BYTES / sizeof(struct trace_piece)] = { 0 };
-
-	strncpy((char *)pieces, name, sizeof(pieces) - 1);
-	trace_add_with(here, (struct trace_event){ .kind = TRACE_WINDOW_NAME, .object = window->key, .rank = -1 }, pieces,
-	               sizeof(pieces) / sizeof(pieces[0]));
+	trace_name(here, (struct trace_event){ .kind = TRACE_WINDOW_NAME, .object = window->key, .rank = -1 }, name);
 }
 
 static void add_window(struct place here, oriel_win *win, const oriel_group *group)
@@ -561,15 +544,15 @@ static void add_window(struct place here, oriel_win *win, const oriel_group *gro
 	}
 	flags = (uint16_t)((info.kind == ORIEL_WIN_SHARED ? WINDOW_SHARED : 0) |
 	                   (info.kind == ORIEL_WIN_DYNAMIC ? WINDOW_DYNAMIC : 0));
-	add_ranks(here,
-	          (struct trace_event){ .kind = TRACE_WINDOW,
-	                                .flags = flags,
-	                                .object = window->key,
-	                                .rank = -1,
-	                                .base = (uint64_t)(uintptr_t)info.base,
-	                                .size_bytes = info.size_bytes,
-	                                .unit_bytes = info.disp_unit_bytes },
-	          window);
+	trace_ranks(here,
+	            (struct trace_event){ .kind = TRACE_WINDOW,
+	                                  .flags = flags,
+	                                  .object = window->key,
+	                                  .rank = -1,
+	                                  .base = (uint64_t)(uintptr_t)info.base,
+	                                  .size_bytes = info.size_bytes,
+	                                  .unit_bytes = info.disp_unit_bytes },
+	            window->ranks, window->count);
 	if (info.name[0])
 		add_name(here, window, info.name);
 }
@@ -689,14 +672,12 @@ int oriel_barrier(oriel_job *of)
 int oriel_group_shared(const oriel_group *group, oriel_group **newgroup)
 {
 	int rc, count = oriel_group_size(group), *ranks;
-	struct window members = { .count = count };
 
 	begin_making(HERE("oriel_group_shared"));
 	rc = next.group_shared(group, newgroup);
 	ranks = rc == 0 && count > 0 ? ranks_of(group, count) : NULL;
-	members.ranks = ranks;
 	if (ranks)
-		add_ranks(HERE("oriel_group_shared"), (struct trace_event){ .kind = TRACE_MET, .rank = -1 }, &members);
+		trace_ranks(HERE("oriel_group_shared"), (struct trace_event){ .kind = TRACE_MET, .rank = -1 }, ranks, count);
 	free(ranks);
 	return rc;
 }

@@ -243,6 +243,28 @@ void trace_add(struct place place, struct trace_event event)
 	trace_add_with(place, event, NULL, 0);
 }
 
+void trace_ranks(struct place place, struct trace_event event, const int ranks[], int count)
+{
+	struct trace_piece *pieces = malloc(((size_t)count + 1) * sizeof(*pieces));
+
+	for (int i = 0; pieces && i < count; i++)
+		pieces[i] = (struct trace_piece){ (uint64_t)ranks[i], 0 };
+	event.id = (uint64_t)count;
+	if (pieces)
+		trace_add_with(place, event, pieces, (size_t)count);
+	else
+		trace_unknown(place);
+	free(pieces);
+}
+
+void trace_name(struct place place, struct trace_event event, const char *name)
+{
+	struct trace_piece pieces[PART_NAME_BYTES / sizeof(struct trace_piece)] = { 0 };
+
+	memcpy(pieces, name, strnlen(name, sizeof(pieces) - 1));
+	trace_add_with(place, event, pieces, sizeof(pieces) / sizeof(pieces[0]));
+}
+
 void trace_unknown(struct place place)
 {
 	if (!trace)

@@ -45,6 +45,12 @@ void trace_add(struct place place, struct trace_event event);
 /* Records an event and what follows it. The event's count is set here. */
 void trace_add_with(struct place place, struct trace_event event, const struct trace_piece pieces[], size_t count);
 
+/* Records an event with a list of ranks; its id is set here. */
+void trace_ranks(struct place place, struct trace_event event, const int ranks[], int count);
+
+/* Records an event with a text of at most PART_NAME_BYTES - 1. */
+void trace_name(struct place place, struct trace_event event, const char *name);
+
 /* From here on the order of accesses is not known, because of this call. */
 void trace_unknown(struct place place);
 

@@ -199,6 +199,21 @@ void slot_release(struct slot_name name, int rank)
 	slot->clock = clock_keep(rank);
 }
 
+void slot_remove(struct slot_name name)
+{
+	struct slot **at = place_count ? &slots[hash(&name)] : NULL, *removed;
+
+	while (at && *at && !is_same(&(*at)->name, &name))
+		at = &(*at)->next;
+	removed = at ? *at : NULL;
+	if (!removed)
+		return;
+	*at = removed->next;
+	clock_drop(removed->clock);
+	free(removed);
+	slot_count--;
+}
+
 const struct clock *slot_find(struct slot_name name)
 {
 	const struct slot *slot = find(&name);

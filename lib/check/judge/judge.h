@@ -124,7 +124,9 @@ enum slot_kind {
 	SLOT_ELEMENTS,  /* rank: accumulates of any size; 1: of large ones only */
 	SLOT_POLLED,    /* rank: what its loads may have seen */
 	SLOT_MEMBERS,   /* window, of shared memory */
-	SLOT_COLLECTIVE /* object, number */
+	SLOT_COLLECTIVE, /* object, number */
+	SLOT_MEMBER,     /* object, number, member */
+	SLOT_MESSAGE     /* communicator, sender and receiver, tag, number */
 };
 
 struct slot_name {
@@ -138,6 +140,9 @@ void slot_release(struct slot_name name, int rank);
 
 /* Returns the joined clocks that have been left there, or NULL. */
 const struct clock *slot_find(struct slot_name name);
+
+/* Forgets the slot. */
+void slot_remove(struct slot_name name);
 
 static inline void slot_acquire(struct slot_name name, int rank)
 {

@@ -28,11 +28,12 @@ struct operation {
 	struct access *read;    /* of the origin; NULL: nothing */
 	struct access *written; /* of the origin */
 	bool is_fetch;
-	bool is_local;  /* over at the origin */
-	bool is_waited; /* over for the target, which has returned from wait */
-	bool is_ended;  /* over at the target, for what the origin knows */
-	bool is_closed; /* complete has returned: the target waits */
-	bool is_over;   /* over on both sides, and nothing more will end it */
+	bool is_exclusive; /* under an exclusive lock */
+	bool is_local;     /* over at the origin */
+	bool is_waited;    /* over for the target, which has returned from wait */
+	bool is_ended;     /* over at the target, for what the origin knows */
+	bool is_closed;    /* complete has returned: the target waits */
+	bool is_over;      /* over on both sides, and nothing more will end it */
 	bool is_settled;
 };
 
@@ -86,6 +87,7 @@ struct promises {
 struct rank_state {
 	struct view *views;                /* of windows that are open */
 	struct clock *meeting;             /* when the latest collective creation began */
+	struct clock *receiving;           /* when the latest receive began */
 	struct promises requests, signals; /* signals: sent to this rank */
 };
 
@@ -276,25 +278,51 @@ static struct slot_name window_slot(enum slot_kind kind, const struct view *view
 	return (struct slot_name){ .kind = kind, .object = view->key, .a = target };
 }
 
+typedef void learn_call(void *learner, const struct clock *clock);
+
+static void join_begin(void *learner, const struct clock *clock)
+{
+	struct clock **begin = learner;
+
+	*begin = clock_joined(*begin, clock);
+}
+
+static void join_rank(void *learner, const struct clock *clock)
+{
+	clock_join(*(const int *)learner, clock);
+}
+
+/* A lock may be granted as late as the first operation takes effect: it follows these unlocks. */
+static void learn_of_locks(const struct view *view, const struct operation *operation, learn_call *learn, void *learner)
+{
+	learn(learner, slot_find(window_slot(SLOT_EXCLUSIVE, view, (uint64_t)operation->target)));
+	if (!operation->is_exclusive)
+		return;
+	learn(learner, slot_find(window_slot(SLOT_SHARED, view, (uint64_t)operation->target)));
+	learn(learner, slot_find(window_slot(SLOT_SHARED, view, EVERY)));
+}
+
 /* Returns the clock with which the access at the target begins. */
 static struct clock *begin_of(const struct view *view, struct operation *operation)
 {
-	struct slot_name gate = { .object = view->key, .a = (uint64_t)operation->target };
-	struct clock *issued = operation->issued;
+	struct slot_name post = { .kind = SLOT_POST,
+		                      .object = view->key,
+		                      .a = (uint64_t)operation->target,
+		                      .b = (uint64_t)view->rank,
+		                      .c = operation->number };
+	struct slot_name fence = {
+		.kind = SLOT_FENCE_OF, .object = view->key, .a = operation->number, .b = (uint64_t)operation->target
+	};
+	struct clock *begin = operation->issued;
 
 	operation->issued = NULL;
-	if (operation->gate == GATE_NONE)
-		return issued;
-	gate.kind = operation->gate == GATE_LOCKS ? SLOT_EXCLUSIVE : SLOT_POST;
-	if (operation->gate == GATE_POST) {
-		gate.b = (uint64_t)view->rank;
-		gate.c = operation->number;
-	}
+	if (operation->gate == GATE_LOCKS)
+		learn_of_locks(view, operation, join_begin, &begin);
+	if (operation->gate == GATE_POST)
+		begin = clock_joined(begin, slot_find(post));
 	if (operation->gate == GATE_FENCE)
-		gate = (struct slot_name){
-			.kind = SLOT_FENCE_OF, .object = view->key, .a = operation->number, .b = (uint64_t)operation->target
-		};
-	return clock_joined(issued, slot_find(gate));
+		begin = clock_joined(begin, slot_find(fence));
+	return begin;
 }
 
 static void judge_late(const struct view *view, struct operation *operation)
@@ -306,13 +334,15 @@ static void judge_late(const struct view *view, struct operation *operation)
 static void set_gate(struct view *view, struct operation *operation)
 {
 	const struct partner *started = find_partner(&view->started, operation->target);
+	const struct partner *lock = find_partner(&view->locks, operation->target);
 
 	if (started) {
 		operation->gate = GATE_POST;
 		operation->number = started->number;
-	} else if (view->is_locked_all) {
+	} else if (lock || view->is_locked_all) {
 		operation->gate = GATE_LOCKS;
-	} else if (!find_partner(&view->locks, operation->target) && view->holds_effects_back) {
+		operation->is_exclusive = lock && lock->number;
+	} else if (view->holds_effects_back) {
 		operation->gate = GATE_FENCE;
 		operation->number = view->fences;
 	}
@@ -348,6 +378,11 @@ static struct access *begin_at_origin(const struct view *view, const struct trac
 	return made;
 }
 
+static uint64_t address_of(const struct view *target, uint64_t disp)
+{
+	return target->is_dynamic ? disp : target->base + disp * target->unit_bytes;
+}
+
 static struct access *make_at_target(const struct view *view, const struct view *target,
                                      const struct trace_event *event, const struct trace_piece pieces[])
 {
@@ -368,8 +403,10 @@ static struct access *make_at_target(const struct view *view, const struct view 
 		judge_fail("out of memory");
 	for (uint32_t i = 0; i < event->of.target_pieces; i++) {
 		moved[i] = pieces[i];
-		if (!target->is_dynamic)
-			moved[i].first = target->base + pieces[i].first * target->unit_bytes;
+		if (event->flags & OPERATION_OFFSETS)
+			moved[i].first += address_of(target, event->of.disp);
+		else
+			moved[i].first = address_of(target, pieces[i].first);
 	}
 	made = access_new(access, moved, event->of.target_pieces);
 	free(moved);
@@ -492,13 +529,15 @@ static void drop_operation(struct operation *operation)
 /* It has taken effect, or brought its result. */
 static void settle_operation(const struct view *view, struct operation *operation)
 {
+	int rank = view->rank;
+
 	if (operation->is_settled)
 		return;
 	operation->is_settled = true;
 	if (operation->is_fetch)
 		acquire_elements(operation->at);
 	if (operation->gate == GATE_LOCKS)
-		slot_acquire(window_slot(SLOT_EXCLUSIVE, view, (uint64_t)operation->target), view->rank);
+		learn_of_locks(view, operation, join_rank, &rank);
 	judge_late(view, operation);
 }
 
@@ -558,9 +597,10 @@ static void take_request(const struct view *view, const struct trace_event *even
 static void take_request_done(struct view *view, const struct trace_event *event)
 {
 	struct promises *requests = &ranks[view->rank].requests;
-	struct choice choice = all_targets;
+	struct choice choice = { .target = -1, .serial = UINT64_MAX, .request = event->id, .is_local = true };
 	uint32_t kept = 0;
 
+	complete(view, choice, event->site);
 	for (uint32_t i = 0; i < requests->count; i++) {
 		const struct promise *request = &requests->list[i];
 
@@ -799,20 +839,109 @@ static void take_met(const struct trace_event *event, int rank, const struct tra
 	}
 }
 
-static void take_collective(const struct trace_event *event, int rank)
+static struct slot_name member_slot(const struct trace_event *event, uint64_t member)
 {
-	struct slot_name name = { .kind = SLOT_COLLECTIVE, .object = event->object, .a = event->id };
+	return (struct slot_name){ .kind = SLOT_MEMBER, .object = event->object, .a = event->id, .b = member };
+}
 
-	if (event->kind == TRACE_ENTER)
-		slot_release(name, rank);
-	else
-		slot_acquire(name, rank);
+static void take_enter(const struct trace_event *event, int rank)
+{
+	slot_release((struct slot_name){ .kind = SLOT_COLLECTIVE, .object = event->object, .a = event->id }, rank);
+	if (event->flags & ENTER_BY_MEMBER)
+		slot_release(member_slot(event, event->base), rank);
+}
+
+static void take_leave(const struct trace_event *event, int rank)
+{
+	if (event->flags == 0)
+		slot_acquire((struct slot_name){ .kind = SLOT_COLLECTIVE, .object = event->object, .a = event->id }, rank);
+	if (event->flags == LEAVE_ONE)
+		slot_acquire(member_slot(event, event->base), rank);
+	for (uint64_t member = 0; event->flags == LEAVE_LOWER && member < event->base; member++)
+		slot_acquire(member_slot(event, member), rank);
 }
 
 static void take_free(struct view *view, const struct trace_event *event)
 {
 	complete(view, all_targets, event->site);
 	close_view(view);
+}
+
+/* ---- messages ---- */
+
+/* Messages of one sender to one receiver, with one communicator and tag, which keep their order. */
+struct stream {
+	struct slot_name name; /* of the next message to be sent */
+	uint64_t received;
+	struct stream *next;
+};
+
+static struct stream *streams[PLACES];
+
+static struct stream *stream_of(const struct trace_event *event, int sender, int receiver)
+{
+	struct slot_name name = {
+		.kind = SLOT_MESSAGE, .object = event->object, .a = (uint64_t)sender << 32 | (uint32_t)receiver, .b = event->id
+	};
+	struct stream **place = &streams[(name.object ^ name.a * 31 ^ name.a >> 32 ^ name.b * 7) % PLACES], *stream;
+
+	for (stream = *place; stream; stream = stream->next) {
+		if (stream->name.object == name.object && stream->name.a == name.a && stream->name.b == name.b)
+			return stream;
+	}
+	stream = calloc(1, sizeof(*stream));
+	if (!stream)
+		judge_fail("out of memory");
+	stream->name = name;
+	stream->next = *place;
+	*place = stream;
+	return stream;
+}
+
+static void take_send(struct stream *stream, int rank)
+{
+	slot_release(stream->name, rank);
+	stream->name.c++;
+}
+
+/* The rank knows what the sender did before its message of this number, or before its last one. */
+static void learn_of_message(const struct stream *stream, uint64_t number, int rank)
+{
+	struct slot_name name = stream->name;
+
+	if (stream->name.c == 0)
+		return;
+	name.c = number < stream->name.c ? number : stream->name.c - 1;
+	slot_acquire(name, rank);
+}
+
+/* An earlier message is not needed any more: a later one says at least as much. */
+static void take_received(struct stream *stream, const struct trace_event *event, int rank)
+{
+	struct slot_name name = stream->name;
+
+	learn_of_message(stream, stream->received + event->base, rank);
+	name.c = stream->received++;
+	if (name.c + 1 < stream->name.c)
+		slot_remove(name);
+}
+
+static void take_message(const struct trace_event *event, int rank)
+{
+	if (event->kind == TRACE_RECEIVE) {
+		clock_drop(ranks[rank].receiving);
+		ranks[rank].receiving = clock_keep(rank);
+	}
+	if (event->rank < 0)
+		return;
+	if (event->kind == TRACE_SEND)
+		take_send(stream_of(event, rank, event->rank), rank);
+	if (event->kind == TRACE_SEND_MET)
+		clock_join(rank, ranks[event->rank].receiving);
+	if (event->kind == TRACE_RECEIVED)
+		take_received(stream_of(event, event->rank, rank), event, rank);
+	if (event->kind == TRACE_PROBED)
+		learn_of_message(stream_of(event, event->rank, rank), UINT64_MAX, rank);
 }
 
 /* ---- events ---- */
@@ -897,8 +1026,12 @@ static void take_event(const struct trace_event *event, const struct trace_piece
 		take_met(event, rank, pieces);
 	if (event->kind == TRACE_WINDOW)
 		open_view(view_of(event->object, rank));
-	if (event->kind == TRACE_ENTER || event->kind == TRACE_LEAVE)
-		take_collective(event, rank);
+	if (event->kind == TRACE_ENTER)
+		take_enter(event, rank);
+	if (event->kind == TRACE_LEAVE)
+		take_leave(event, rank);
+	if (event->kind >= TRACE_SEND && event->kind <= TRACE_PROBED)
+		take_message(event, rank);
 	view = view_of(event->object, rank);
 	if (view)
 		take_of_window(view, event, pieces);

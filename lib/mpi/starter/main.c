@@ -25,7 +25,9 @@
 
 static void usage(FILE *to)
 {
-	fprintf(to, "usage: %s [--mpi=openmpi|mpich] [--profile] [--trace FILE] [--unkind SEED] PROGRAM [ARGUMENT...]\n", say_name);
+	fprintf(to,
+	        "usage: %s [--mpi=openmpi|mpich] [--profile] [--trace FILE] [--check] [--unkind SEED] PROGRAM [ARGUMENT...]\n",
+	        say_name);
 }
 
 static void help(void)
@@ -41,6 +43,7 @@ static void help(void)
 		"  --profile[=text,json]\n"
 		"               at the end, print where the ranks spent their time: oriel_profile(7)\n"
 		"  --trace FILE at the end, write a timeline of the one-sided calls to FILE, for https://ui.perfetto.dev\n"
+		"  --check      at the end, print which one-sided operations race: oriel_check(7)\n"
 		"  --unkind SEED\n"
 		"               do whatever one-sided communication may do, by a number: late, early, out of order. A result\n"
 		"               that depends on SEED is a mistake in PROGRAM: oriel_bugs(7)\n"
@@ -56,6 +59,7 @@ struct options {
 	const char *profile; /* what is written; NULL: no profile */
 	const char *trace;   /* NULL: none */
 	const char *unkind;  /* a seed, or NULL */
+	bool checks;
 };
 
 /* Returns the value behind "=", "" if there is none, or NULL if it is another option. */
@@ -112,6 +116,10 @@ static void take_option(char ***arguments, struct options *options)
 		options->trace = value;
 		return;
 	}
+	if (strcmp(option, "--check") == 0) {
+		options->checks = true;
+		return;
+	}
 	value = value_behind(arguments, "--unkind");
 	if (value) {
 		take_seed(value, options);
@@ -154,7 +162,7 @@ static void find_home(char home[PATH_MAX])
 		*slash = '\0';
 }
 
-/* Writes the path of a library of an MPI's: "mpi" is the layer, "see" the profile's front. */
+/* Writes the path of a library of an MPI's: "mpi" is the layer, "see" and "check" are fronts. */
 static void find_library(const char *library, const char *mpi, char path[PATH_MAX])
 {
 	static const char *const folders[] = { "lib/mpi", INSTALLED_LIBDIR "/oriel/mpi" };
@@ -184,19 +192,38 @@ static void preload(const char *library)
 	free(all);
 }
 
-/* The front takes the calls before the layer. oriel-see writes the report. */
-static void prepare_report(const char *mpi, const struct options *options)
+static void set_variable(const char *name, const char *value)
 {
-	const char *formats = options->profile ? options->profile : "none";
-	char front[PATH_MAX], home[PATH_MAX], program[PATH_MAX + 16];
-
-	find_library("see", mpi, front);
-	find_home(home);
-	snprintf(program, sizeof(program), "%s/bin/oriel-see", home);
-	if (setenv("ORIEL_SEE", program, 1) || setenv("ORIEL_PROFILE", formats, 1) ||
-	    (options->trace && setenv("ORIEL_TRACE", options->trace, 1)))
+	if (setenv(name, value, 1))
 		say_and_exit(EXIT_FAILURE, "there is no memory for the environment");
+}
+
+/* A front takes the calls before the layer. The program that the variable names writes the report. */
+static void prepare_front(const char *library, const char *mpi, const char *variable, const char *reporter)
+{
+	char front[PATH_MAX], home[PATH_MAX], program[PATH_MAX + 32];
+
+	find_library(library, mpi, front);
+	find_home(home);
+	snprintf(program, sizeof(program), "%s/bin/%s", home, reporter);
+	set_variable(variable, program);
 	preload(front);
+}
+
+static void prepare_fronts(const struct options *options)
+{
+	const bool records = options->profile || options->trace;
+
+	if (records && options->checks)
+		say_and_exit(EXIT_REFUSED, "--check is for runs without --profile and --trace: recording for one slows the other");
+	if (options->checks)
+		prepare_front("check", options->mpi, "ORIEL_CHECK", "oriel-check");
+	if (!records)
+		return;
+	set_variable("ORIEL_PROFILE", options->profile ? options->profile : "none");
+	if (options->trace)
+		set_variable("ORIEL_TRACE", options->trace);
+	prepare_front("see", options->mpi, "ORIEL_SEE", "oriel-see");
 }
 
 /* Returns whether this is rank 0, or the rank is unknown. */
@@ -236,10 +263,9 @@ int main(int argc, char **argv)
 	find_library("mpi", options.mpi, layer);
 	if (is_first())
 		variables_check(environ, report_misspelt, NULL);
-	if (options.unkind && setenv("ORIEL_UNKIND", options.unkind, 1))
-		say_and_exit(EXIT_FAILURE, "there is no memory for the environment");
-	if (options.profile || options.trace)
-		prepare_report(options.mpi, &options);
+	if (options.unkind)
+		set_variable("ORIEL_UNKIND", options.unkind);
+	prepare_fronts(&options);
 	preload(layer);
 	if (program.here)
 		arguments[0] = program.path;

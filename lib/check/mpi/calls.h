@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * calls.h - liboriel-check-<mpi>.so: MPI's calls, in front of oriel-mpi
+ *
+ * DESIGN NOTES
+ *
+ * LD_PRELOAD puts it in front of the layer. It takes all calls that move data one-sidedly, or by
+ * which a rank may learn of another one: windows (window_calls.c), messages and requests
+ * (message_calls.c), collective calls (collective_calls.c), and the making of communicators
+ * (comm_calls.c). Both names of each call are defined, as in the layer.
+ *
+ * Calls that an MPI or the layer makes inside of a taken call are passed on: `inside` counts.
+ *
+ * Where a call may order ranks in a way that is not followed, as MPI_Comm_spawn does, the trace
+ * says so, and judging ends there.
+ */
+#ifndef ORIEL_CHECK_MPI_CALLS_H
+#define ORIEL_CHECK_MPI_CALLS_H
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "check/front/write.h"
+
+#define HERE(name) ((struct place){ name, __builtin_return_address(0) })
+
+/* Follows the definition of MPI_X. */
+#define TAKEN(name) extern __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name)))
+
+/* ISO C has no cast from an object's address to a function's. */
+static inline void find_next(const char *name, void *function)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	memcpy(function, &found, sizeof(found));
+}
+
+/* The calls that this thread is inside of. */
+extern _Thread_local int inside __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* A call begins, which ends by call_end. Returns whether it is the program's, and is recorded. */
+static inline bool call_begin(void)
+{
+	return inside++ == 0 && trace_is_on();
+}
+
+static inline void call_end(void)
+{
+	inside--;
+}
+
+/* comm.c: communicators */
+
+struct comm {
+	MPI_Comm handle;
+	uint64_t id; /* the same on all members */
+	int rank;    /* of this process in it */
+	int size;
+	int *ranks; /* of its members, in MPI_COMM_WORLD */
+	uint64_t collectives;
+	uint64_t groups; /* communicators that have been made of some members */
+	struct comm *next;
+};
+
+/* Returns NULL for communicators whose making was not followed. */
+struct comm *comm_find(MPI_Comm handle);
+
+/* Adds a communicator that all its members have made with this number. */
+void comm_add(MPI_Comm handle, uint64_t number);
+
+void comm_remove(MPI_Comm handle);
+
+/* Returns the group's ranks in MPI_COMM_WORLD, or NULL. The caller frees them. */
+int *comm_ranks_of(MPI_Group group, int *count);
+
+static inline int comm_world_rank(const struct comm *comm, int rank)
+{
+	return rank >= 0 && rank < comm->size ? comm->ranks[rank] : -1;
+}
+
+/* request.c: what happens when requests are complete */
+
+enum request_kind { REQUEST_EVENT, REQUEST_RECEIVE };
+
+struct request {
+	MPI_Request handle;
+	enum request_kind kind;
+	bool is_persistent;
+	bool is_active;
+	struct place place;
+	struct trace_event begin; /* REQUEST_EVENT, persistent: recorded at each start; kind 0: nothing */
+	struct trace_event event; /* REQUEST_EVENT: recorded at the end; kind 0: nothing */
+	const struct comm *comm;  /* of a receive */
+	int source, tag;
+	struct request *next;
+};
+
+void request_add(MPI_Request handle, struct request request);
+
+/* A persistent request is started. */
+void request_start(MPI_Request handle);
+
+/* The request is complete, with this status. */
+void request_end(MPI_Request handle, const MPI_Status *status);
+
+/* Forgets a request that is freed. */
+void request_remove(MPI_Request handle);
+
+/* Returns how many receives are active that might have taken a message of this source and tag. */
+uint64_t requests_compatible(const struct comm *comm, int source, int tag);
+
+/* message_calls.c */
+
+/* Records that a message has been received. */
+void message_received(struct place place, const struct comm *comm, int source, int tag);
+
+/* Several threads of this rank may call MPI at once. */
+extern bool has_threads __attribute__((visibility("hidden")));
+
+/* collective_calls.c */
+
+enum flow { FLOW_ALL, FLOW_FROM_ROOT, FLOW_TO_ROOT, FLOW_UPWARDS };
+
+struct collective {
+	struct place place;
+	struct trace_event leave; /* kind 0: nothing is learnt, or nothing recorded */
+	bool is_recorded;
+};
+
+struct collective collective_begin(struct place place, MPI_Comm comm, enum flow flow, int root);
+
+/* Ends a call that has returned rc; returns rc. */
+int collective_end(const struct collective *collective, int rc);
+
+/* Ends a call that has made a request. */
+int collective_start(const struct collective *collective, const MPI_Request *request, int rc);
+
+/* A call that cannot be followed. */
+void call_unknown(struct place place);
+
+#endif

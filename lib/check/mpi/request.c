@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See calls.h. Several requests may have one handle: an MPI has one for all that end at once. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "check/mpi/calls.h"
+
+#define PLACES 1024
+
+static struct request *requests[PLACES];
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+
+static struct request **list_of(MPI_Request handle)
+{
+	return &requests[hash_mix(0, (uint64_t)(uintptr_t)handle) % PLACES];
+}
+
+void request_add(MPI_Request handle, struct request request)
+{
+	struct request *added = malloc(sizeof(*added));
+
+	if (!added) {
+		trace_unknown(request.place);
+		return;
+	}
+	*added = request;
+	added->handle = handle;
+	pthread_mutex_lock(&changing);
+	added->next = *list_of(handle);
+	*list_of(handle) = added;
+	pthread_mutex_unlock(&changing);
+}
+
+static struct request *find(MPI_Request handle)
+{
+	struct request *request = *list_of(handle);
+
+	while (request && request->handle != handle)
+		request = request->next;
+	return request;
+}
+
+static void add_receive(struct place place)
+{
+	trace_add(place, (struct trace_event){ .kind = TRACE_RECEIVE, .rank = -1 });
+}
+
+void request_start(MPI_Request handle)
+{
+	struct request *request;
+
+	pthread_mutex_lock(&changing);
+	request = find(handle);
+	if (request) {
+		request->is_active = true;
+		if (request->kind == REQUEST_RECEIVE)
+			add_receive(request->place);
+		else if (request->begin.kind)
+			trace_add(request->place, request->begin);
+	}
+	pthread_mutex_unlock(&changing);
+}
+
+static bool is_cancelled(const MPI_Status *status)
+{
+	int flag = 0;
+
+	return PMPI_Test_cancelled(status, &flag) == MPI_SUCCESS && flag;
+}
+
+static void add_end(const struct request *request, const MPI_Status *status)
+{
+	if (request->kind == REQUEST_EVENT && request->event.kind)
+		trace_add(request->place, request->event);
+	if (request->kind == REQUEST_RECEIVE && !is_cancelled(status))
+		message_received(request->place, request->comm, status->MPI_SOURCE, status->MPI_TAG);
+}
+
+/* Takes one active request with the handle out of the table, or copies it if it is persistent. */
+static bool take(MPI_Request handle, struct request *taken)
+{
+	struct request **at = list_of(handle), *request;
+
+	while (*at && ((*at)->handle != handle || !(*at)->is_active))
+		at = &(*at)->next;
+	request = *at;
+	if (!request)
+		return false;
+	request->is_active = false;
+	*taken = *request;
+	if (!request->is_persistent) {
+		*at = request->next;
+		free(request);
+	}
+	return true;
+}
+
+void request_end(MPI_Request handle, const MPI_Status *status)
+{
+	struct request ended;
+	bool found = handle != MPI_REQUEST_NULL;
+
+	while (found) {
+		pthread_mutex_lock(&changing);
+		found = take(handle, &ended);
+		pthread_mutex_unlock(&changing);
+		if (found)
+			add_end(&ended, status);
+	}
+}
+
+void request_remove(MPI_Request handle)
+{
+	struct request **at, *removed;
+
+	pthread_mutex_lock(&changing);
+	for (at = list_of(handle); *at && (*at)->handle != handle;)
+		at = &(*at)->next;
+	removed = *at;
+	if (removed)
+		*at = removed->next;
+	pthread_mutex_unlock(&changing);
+	free(removed);
+}
+
+static bool may_take(const struct request *request, const struct comm *comm, int source, int tag)
+{
+	return request->kind == REQUEST_RECEIVE && request->is_active && request->comm == comm &&
+	       (request->source == MPI_ANY_SOURCE || request->source == source) &&
+	       (request->tag == MPI_ANY_TAG || request->tag == tag);
+}
+
+uint64_t requests_compatible(const struct comm *comm, int source, int tag)
+{
+	uint64_t count = 0;
+
+	pthread_mutex_lock(&changing);
+	for (int i = 0; i < PLACES; i++) {
+		for (const struct request *request = requests[i]; request; request = request->next)
+			count += may_take(request, comm, source, tag);
+	}
+	pthread_mutex_unlock(&changing);
+	return count;
+}

@@ -1,0 +1,782 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* window_calls.c - MPI's one-sided calls; see calls.h */
+#include <stdlib.h>
+
+#include "check/mpi/calls.h"
+#include "check/mpi/types.h"
+#include "mpi/type/element.h"
+
+#define CALLS_OF_MPI_3(X)                                                                                             \
+	X(Put)                                                                                                            \
+	X(Get)                                                                                                            \
+	X(Accumulate)                                                                                                     \
+	X(Get_accumulate) X(Rput) X(Rget) X(Raccumulate) X(Rget_accumulate) X(Fetch_and_op) X(Compare_and_swap)           \
+		X(Win_fence) X(Win_post) X(Win_start) X(Win_complete) X(Win_wait) X(Win_test) X(Win_lock) X(Win_unlock)       \
+			X(Win_lock_all) X(Win_unlock_all) X(Win_flush) X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) \
+				X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_free) X(Win_set_name)
+#if MPI_VERSION >= 4
+#define CALLS_OF_MPI_4(X)                                                                                           \
+	X(Put_c)                                                                                                        \
+	X(Get_c)                                                                                                        \
+	X(Accumulate_c)                                                                                                 \
+	X(Get_accumulate_c) X(Rput_c) X(Rget_c) X(Raccumulate_c) X(Rget_accumulate_c) X(Win_create_c) X(Win_allocate_c) \
+		X(Win_allocate_shared_c)
+#else
+#define CALLS_OF_MPI_4(X)
+#endif
+#define CALLS(X) CALLS_OF_MPI_3(X) CALLS_OF_MPI_4(X)
+
+static struct {
+#define X(name) __typeof__(MPI_##name) *name;
+	CALLS(X)
+#undef X
+} next;
+
+__attribute__((constructor)) static void find_all(void)
+{
+#define X(name) find_next("PMPI_" #name, &next.name);
+	CALLS(X)
+#undef X
+}
+
+static struct window *window_of(MPI_Win win)
+{
+	return win == MPI_WIN_NULL ? NULL : window_find((uint64_t)(uintptr_t)win);
+}
+
+/* Returns the member's rank in MPI_COMM_WORLD. */
+static int rank_of(const struct window *window, int member)
+{
+	return member >= 0 && member < window->count ? window->ranks[member] : -1;
+}
+
+/* Ends a call that was recorded before it was made. A failed one may have done a part. */
+static int leave(struct place here, bool is_recorded, int rc)
+{
+	if (is_recorded && rc != MPI_SUCCESS)
+		trace_unknown(here);
+	call_end();
+	return rc;
+}
+
+/* ---- operations ---- */
+
+struct side {
+	const void *address;
+	MPI_Count count;
+	MPI_Datatype type;
+};
+
+struct operation {
+	MPI_Win win;
+	int rank;
+	MPI_Aint disp;
+	enum trace_access access;
+	struct side target, read, written; /* count 0: nothing */
+	struct side compared;
+	enum oriel_op op;
+	bool is_recorded;
+	uint64_t key;
+	uint64_t request;
+};
+
+static struct side side_of(const void *address, MPI_Count count, MPI_Datatype type)
+{
+	return (struct side){ address, count, type };
+}
+
+static uint32_t add_side(struct type_pieces *pieces, const struct side *side)
+{
+	return pieces_add(pieces, (uint64_t)(uintptr_t)side->address, side->count, side->type);
+}
+
+static void add_operation(struct place here, const struct operation *operation, const struct window *window)
+{
+	struct trace_event event = { .kind = TRACE_OPERATION,
+		                         .flags = OPERATION_OFFSETS,
+		                         .object = window->key,
+		                         .rank = rank_of(window, operation->rank),
+		                         .of = { .request = operation->request,
+		                                 .access = (uint8_t)operation->access,
+		                                 .op = (uint8_t)operation->op,
+		                                 .disp = (uint64_t)operation->disp } };
+	struct type_pieces pieces;
+
+	if (event.rank < 0)
+		return;
+	if (operation->access == ACCESS_ACCUMULATE || operation->access == ACCESS_FETCH)
+		event.of.type = type_element(operation->target.type);
+	pieces_begin(&pieces);
+	event.of.target_pieces = add_side(&pieces, &operation->target);
+	if (operation->op != ORIEL_NO_OP)
+		event.of.read_pieces = add_side(&pieces, &operation->read) + add_side(&pieces, &operation->compared);
+	event.of.written_pieces = add_side(&pieces, &operation->written);
+	if (pieces.too_many)
+		event.of.target_pieces = event.of.read_pieces = event.of.written_pieces = 0;
+	if (pieces.count || pieces.too_many)
+		trace_add_with(here, event, pieces.list, pieces.count);
+	pieces_end(&pieces);
+}
+
+/* Begins an operation. If it has a request, that says when it is over for the origin. */
+static void operation_begin(struct place here, struct operation *operation, bool has_request)
+{
+	static uint64_t requests;
+	const struct window *window = call_begin() ? window_of(operation->win) : NULL;
+
+	if (!window || operation->rank == MPI_PROC_NULL)
+		return;
+	operation->is_recorded = true;
+	operation->key = window->key;
+	if (has_request)
+		operation->request = __atomic_add_fetch(&requests, 1, __ATOMIC_RELAXED);
+	add_operation(here, operation, window);
+}
+
+static int operation_end(struct place here, const struct operation *operation, const MPI_Request *request, int rc)
+{
+	if (operation->is_recorded && operation->request && rc == MPI_SUCCESS)
+		request_add(*request, (struct request){ .is_active = true,
+		                                        .place = here,
+		                                        .event = { .kind = TRACE_REQUEST_DONE,
+		                                                   .object = operation->key,
+		                                                   .rank = -1,
+		                                                   .id = operation->request } });
+	return leave(here, operation->is_recorded, rc);
+}
+
+int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+            MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+
+	operation.access = ACCESS_PUT;
+	operation.target = side_of(NULL, target_count, target_datatype);
+	operation.read = side_of(origin_addr, origin_count, origin_datatype);
+	operation_begin(HERE("MPI_Put"), &operation, false);
+	return operation_end(HERE("MPI_Put"), &operation, NULL,
+	                     next.Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+	                              target_datatype, win));
+}
+TAKEN(Put);
+
+int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+            int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+
+	operation.access = ACCESS_GET;
+	operation.target = side_of(NULL, target_count, target_datatype);
+	operation.written = side_of(origin_addr, origin_count, origin_datatype);
+	operation_begin(HERE("MPI_Get"), &operation, false);
+	return operation_end(HERE("MPI_Get"), &operation, NULL,
+	                     next.Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+	                              target_datatype, win));
+}
+TAKEN(Get);
+
+int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+                   MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+
+	operation.access = ACCESS_ACCUMULATE;
+	operation.target = side_of(NULL, target_count, target_datatype);
+	operation.read = side_of(origin_addr, origin_count, origin_datatype);
+	operation.op = element_op(op);
+	operation_begin(HERE("MPI_Accumulate"), &operation, false);
+	return operation_end(HERE("MPI_Accumulate"), &operation, NULL,
+	                     next.Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                     target_count, target_datatype, op, win));
+}
+TAKEN(Accumulate);
+
+int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
+                       int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+                       int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+
+	operation.access = ACCESS_FETCH;
+	operation.target = side_of(NULL, target_count, target_datatype);
+	operation.read = side_of(origin_addr, origin_count, origin_datatype);
+	operation.written = side_of(result_addr, result_count, result_datatype);
+	operation.op = element_op(op);
+	operation_begin(HERE("MPI_Get_accumulate"), &operation, false);
+	return operation_end(HERE("MPI_Get_accumulate"), &operation, NULL,
+	                     next.Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+	                                         result_datatype, target_rank, target_disp, target_count, target_datatype,
+	                                         op, win));
+}
+TAKEN(Get_accumulate);
+
+int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+
+	operation.access = ACCESS_PUT;
+	operation.target = side_of(NULL, target_count, target_datatype);
+	operation.read = side_of(origin_addr, origin_count, origin_datatype);
+	operation_begin(HERE("MPI_Rput"), &operation, true);
+	return operation_end(HERE("MPI_Rput"), &operation, request,
+	                     next.Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+	                               target_datatype, win, request));
+}
+TAKEN(Rput);
+
+int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+             int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+
+	operation.access = ACCESS_GET;
+	operation.target = side_of(NULL, target_count, target_datatype);
+	operation.written = side_of(origin_addr, origin_count, origin_datatype);
+	operation_begin(HERE("MPI_Rget"), &operation, true);
+	return operation_end(HERE("MPI_Rget"), &operation, request,
+	                     next.Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+	                               target_datatype, win, request));
+}
+TAKEN(Rget);
+
+int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+                    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+                    MPI_Request *request)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+
+	operation.access = ACCESS_ACCUMULATE;
+	operation.target = side_of(NULL, target_count, target_datatype);
+	operation.read = side_of(origin_addr, origin_count, origin_datatype);
+	operation.op = element_op(op);
+	operation_begin(HERE("MPI_Raccumulate"), &operation, true);
+	return operation_end(HERE("MPI_Raccumulate"), &operation, request,
+	                     next.Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                      target_count, target_datatype, op, win, request));
+}
+TAKEN(Raccumulate);
+
+int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
+                        int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+                        int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+
+	operation.access = ACCESS_FETCH;
+	operation.target = side_of(NULL, target_count, target_datatype);
+	operation.read = side_of(origin_addr, origin_count, origin_datatype);
+	operation.written = side_of(result_addr, result_count, result_datatype);
+	operation.op = element_op(op);
+	operation_begin(HERE("MPI_Rget_accumulate"), &operation, true);
+	return operation_end(HERE("MPI_Rget_accumulate"), &operation, request,
+	                     next.Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+	                                          result_datatype, target_rank, target_disp, target_count, target_datatype,
+	                                          op, win, request));
+}
+TAKEN(Rget_accumulate);
+
+int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
+                     MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp, .access = ACCESS_FETCH };
+
+	operation.target = side_of(NULL, 1, datatype);
+	operation.read = side_of(origin_addr, 1, datatype);
+	operation.written = side_of(result_addr, 1, datatype);
+	operation.op = element_op(op);
+	operation_begin(HERE("MPI_Fetch_and_op"), &operation, false);
+	return operation_end(HERE("MPI_Fetch_and_op"), &operation, NULL,
+	                     next.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win));
+}
+TAKEN(Fetch_and_op);
+
+int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
+                         int target_rank, MPI_Aint target_disp, MPI_Win win)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp, .access = ACCESS_FETCH };
+
+	operation.target = side_of(NULL, 1, datatype);
+	operation.read = side_of(origin_addr, 1, datatype);
+	operation.compared = side_of(compare_addr, 1, datatype);
+	operation.written = side_of(result_addr, 1, datatype);
+	operation_begin(HERE("MPI_Compare_and_swap"), &operation, false);
+	return operation_end(HERE("MPI_Compare_and_swap"), &operation, NULL,
+	                     next.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
+	                                           target_disp, win));
+}
+TAKEN(Compare_and_swap);
+
+/* ---- epochs ---- */
+
+/* Records an event of the window; member -1: of all members, or of none. */
+static void add_call(struct place here, const struct window *window, enum trace_kind kind, int member, uint16_t flags)
+{
+	if (window)
+		trace_add(here, (struct trace_event){ .kind = kind,
+		                                      .flags = flags,
+		                                      .object = window->key,
+		                                      .rank = member < 0 ? -1 : rank_of(window, member) });
+}
+
+/* Begins a call, and records an event before it is made; kind 0: none. */
+static const struct window *enter(struct place here, MPI_Win win, enum trace_kind kind, int member)
+{
+	const struct window *window = call_begin() ? window_of(win) : NULL;
+
+	if (kind)
+		add_call(here, window, kind, member, 0);
+	return window;
+}
+
+/* Ends a call, and records an event after it. */
+static int leave_with(struct place here, const struct window *window, enum trace_kind kind, int member, uint16_t flags,
+                      int rc)
+{
+	if (rc == MPI_SUCCESS)
+		add_call(here, window, kind, member, flags);
+	return leave(here, window, rc);
+}
+
+int MPI_Win_fence(int assertions, MPI_Win win)
+{
+	struct window *window = call_begin() ? window_of(win) : NULL;
+	struct trace_event event = { .kind = TRACE_FENCE, .rank = -1 };
+	int rc;
+
+	if (window) {
+		event.object = window->key;
+		event.id = ++window->fences;
+		event.flags = assertions & MPI_MODE_NOPRECEDE ? FENCE_NOPRECEDE : 0;
+		trace_add(HERE("MPI_Win_fence"), event);
+	}
+	rc = next.Win_fence(assertions, win);
+	event.kind = TRACE_FENCE_END;
+	if (window && rc == MPI_SUCCESS)
+		trace_add(HERE("MPI_Win_fence"), event);
+	return leave(HERE("MPI_Win_fence"), window, rc);
+}
+TAKEN(Win_fence);
+
+/* Records an event of the window for each rank of the group, and one for none if it is empty. */
+static const struct window *enter_group(struct place here, MPI_Win win, enum trace_kind kind, MPI_Group group)
+{
+	const struct window *window = call_begin() ? window_of(win) : NULL;
+	int count = 0, *ranks = window ? comm_ranks_of(group, &count) : NULL;
+
+	if (window && !ranks)
+		trace_unknown(here);
+	if (ranks && count == 0)
+		add_call(here, window, kind, -1, 0);
+	for (int i = 0; ranks && i < count; i++)
+		trace_add(here,
+		          (struct trace_event){ .kind = kind, .object = window->key, .rank = ranks[i], .id = (uint64_t)i });
+	free(ranks);
+	return window;
+}
+
+int MPI_Win_post(MPI_Group group, int assertions, MPI_Win win)
+{
+	const struct window *window = enter_group(HERE("MPI_Win_post"), win, TRACE_POST, group);
+
+	return leave(HERE("MPI_Win_post"), window, next.Win_post(group, assertions, win));
+}
+TAKEN(Win_post);
+
+int MPI_Win_start(MPI_Group group, int assertions, MPI_Win win)
+{
+	const struct window *window = enter_group(HERE("MPI_Win_start"), win, TRACE_START, group);
+
+	return leave(HERE("MPI_Win_start"), window, next.Win_start(group, assertions, win));
+}
+TAKEN(Win_start);
+
+int MPI_Win_complete(MPI_Win win)
+{
+	const struct window *window = enter(HERE("MPI_Win_complete"), win, TRACE_COMPLETE, -1);
+
+	return leave_with(HERE("MPI_Win_complete"), window, TRACE_COMPLETE_END, -1, 0, next.Win_complete(win));
+}
+TAKEN(Win_complete);
+
+int MPI_Win_wait(MPI_Win win)
+{
+	const struct window *window = enter(HERE("MPI_Win_wait"), win, 0, -1);
+
+	return leave_with(HERE("MPI_Win_wait"), window, TRACE_WAIT_END, -1, 0, next.Win_wait(win));
+}
+TAKEN(Win_wait);
+
+int MPI_Win_test(MPI_Win win, int *flag)
+{
+	const struct window *window = enter(HERE("MPI_Win_test"), win, 0, -1);
+	int rc = next.Win_test(win, flag);
+
+	if (rc == MPI_SUCCESS && *flag)
+		add_call(HERE("MPI_Win_test"), window, TRACE_WAIT_END, -1, 0);
+	call_end();
+	return rc;
+}
+TAKEN(Win_test);
+
+int MPI_Win_lock(int type, int rank, int assertions, MPI_Win win)
+{
+	const struct window *window = enter(HERE("MPI_Win_lock"), win, 0, -1);
+	uint16_t flags = type == MPI_LOCK_EXCLUSIVE ? LOCK_EXCLUSIVE : 0;
+	int rc = next.Win_lock(type, rank, assertions, win);
+
+	return leave_with(HERE("MPI_Win_lock"), rank == MPI_PROC_NULL ? NULL : window, TRACE_LOCK, rank, flags, rc);
+}
+TAKEN(Win_lock);
+
+int MPI_Win_unlock(int rank, MPI_Win win)
+{
+	const struct window *window =
+		enter(HERE("MPI_Win_unlock"), rank == MPI_PROC_NULL ? MPI_WIN_NULL : win, TRACE_UNLOCK, rank);
+
+	return leave_with(HERE("MPI_Win_unlock"), window, TRACE_UNLOCK_END, rank, 0, next.Win_unlock(rank, win));
+}
+TAKEN(Win_unlock);
+
+int MPI_Win_lock_all(int assertions, MPI_Win win)
+{
+	const struct window *window = enter(HERE("MPI_Win_lock_all"), win, 0, -1);
+
+	return leave_with(HERE("MPI_Win_lock_all"), window, TRACE_LOCK_ALL, -1, 0, next.Win_lock_all(assertions, win));
+}
+TAKEN(Win_lock_all);
+
+int MPI_Win_unlock_all(MPI_Win win)
+{
+	const struct window *window = enter(HERE("MPI_Win_unlock_all"), win, TRACE_UNLOCK_ALL, -1);
+
+	return leave_with(HERE("MPI_Win_unlock_all"), window, TRACE_UNLOCK_END, -1, 0, next.Win_unlock_all(win));
+}
+TAKEN(Win_unlock_all);
+
+int MPI_Win_flush(int rank, MPI_Win win)
+{
+	const struct window *window = enter(HERE("MPI_Win_flush"), rank == MPI_PROC_NULL ? MPI_WIN_NULL : win, 0, -1);
+
+	return leave_with(HERE("MPI_Win_flush"), window, TRACE_FLUSH, rank, 0, next.Win_flush(rank, win));
+}
+TAKEN(Win_flush);
+
+int MPI_Win_flush_local(int rank, MPI_Win win)
+{
+	const struct window *window = enter(HERE("MPI_Win_flush_local"), rank == MPI_PROC_NULL ? MPI_WIN_NULL : win, 0, -1);
+
+	return leave_with(HERE("MPI_Win_flush_local"), window, TRACE_FLUSH, rank, FLUSH_LOCAL,
+	                  next.Win_flush_local(rank, win));
+}
+TAKEN(Win_flush_local);
+
+int MPI_Win_flush_all(MPI_Win win)
+{
+	const struct window *window = enter(HERE("MPI_Win_flush_all"), win, 0, -1);
+
+	return leave_with(HERE("MPI_Win_flush_all"), window, TRACE_FLUSH, -1, 0, next.Win_flush_all(win));
+}
+TAKEN(Win_flush_all);
+
+int MPI_Win_flush_local_all(MPI_Win win)
+{
+	const struct window *window = enter(HERE("MPI_Win_flush_local_all"), win, 0, -1);
+
+	return leave_with(HERE("MPI_Win_flush_local_all"), window, TRACE_FLUSH, -1, FLUSH_LOCAL,
+	                  next.Win_flush_local_all(win));
+}
+TAKEN(Win_flush_local_all);
+
+/* ---- windows ---- */
+
+static void add_name(struct place here, const struct window *window, const char *name)
+{
+	trace_name(here, (struct trace_event){ .kind = TRACE_WINDOW_NAME, .object = window->key, .rank = -1 }, name);
+}
+
+/* A window's creation is a collective call, too. */
+static struct collective begin_making(struct place here, MPI_Comm comm)
+{
+	struct collective making = collective_begin(here, comm, FLOW_ALL, 0);
+
+	if (making.is_recorded)
+		trace_add(here, (struct trace_event){ .kind = TRACE_MEET, .rank = -1 });
+	return making;
+}
+
+static int end_making(struct collective *making, MPI_Comm handle, const MPI_Win *win, struct trace_event event, int rc)
+{
+	const struct comm *comm = making->is_recorded && rc == MPI_SUCCESS ? comm_find(handle) : NULL;
+	struct window *window = NULL;
+
+	if (comm)
+		window = window_add((uint64_t)(uintptr_t)*win, hash_mix(comm->id, making->leave.id), comm->ranks, comm->size);
+	if (window) {
+		event.kind = TRACE_WINDOW;
+		event.object = window->key;
+		event.rank = -1;
+		trace_ranks(making->place, event, window->ranks, window->count);
+	} else if (making->is_recorded) {
+		trace_unknown(making->place);
+	}
+	return collective_end(making, rc);
+}
+
+static struct trace_event part_of(const void *base, MPI_Aint size, MPI_Aint unit, uint16_t flags)
+{
+	return (struct trace_event){
+		.flags = flags, .base = (uint64_t)(uintptr_t)base, .size_bytes = (uint64_t)size, .unit_bytes = (uint64_t)unit
+	};
+}
+
+/* The MPI stores the address of its memory there, if the call succeeds. */
+static struct trace_event allocated_part(void *base, MPI_Aint size, MPI_Aint unit, uint16_t flags, int rc)
+{
+	void *memory = NULL;
+
+	if (rc == MPI_SUCCESS)
+		memcpy(&memory, base, sizeof(memory));
+	return part_of(memory, size, unit, flags);
+}
+
+int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+	struct collective making = begin_making(HERE("MPI_Win_create"), comm);
+
+	return end_making(&making, comm, win, part_of(base, size, disp_unit, 0),
+	                  next.Win_create(base, size, disp_unit, info, comm, win));
+}
+TAKEN(Win_create);
+
+int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+	struct collective making = begin_making(HERE("MPI_Win_allocate"), comm);
+	int rc = next.Win_allocate(size, disp_unit, info, comm, baseptr, win);
+
+	return end_making(&making, comm, win, allocated_part(baseptr, size, disp_unit, 0, rc), rc);
+}
+TAKEN(Win_allocate);
+
+int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+	struct collective making = begin_making(HERE("MPI_Win_allocate_shared"), comm);
+	int rc = next.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
+
+	return end_making(&making, comm, win, allocated_part(baseptr, size, disp_unit, WINDOW_SHARED, rc), rc);
+}
+TAKEN(Win_allocate_shared);
+
+int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+	struct collective making = begin_making(HERE("MPI_Win_create_dynamic"), comm);
+
+	return end_making(&making, comm, win, part_of(NULL, 0, 1, WINDOW_DYNAMIC),
+	                  next.Win_create_dynamic(info, comm, win));
+}
+TAKEN(Win_create_dynamic);
+
+int MPI_Win_free(MPI_Win *win)
+{
+	MPI_Win freed = *win;
+	const struct window *window = call_begin() ? window_of(freed) : NULL;
+	struct trace_event event = { .kind = TRACE_WINDOW_FREE, .rank = -1 };
+	int rc;
+
+	if (window) {
+		event.object = window->key;
+		event.size_bytes = (uint64_t)window->count;
+		trace_add(HERE("MPI_Win_free"), event);
+		event.kind = TRACE_ENTER;
+		trace_add(HERE("MPI_Win_free"), event);
+	}
+	rc = next.Win_free(win);
+	event.kind = TRACE_LEAVE;
+	if (window && rc == MPI_SUCCESS) {
+		trace_add(HERE("MPI_Win_free"), event);
+		window_remove((uint64_t)(uintptr_t)freed);
+	}
+	return leave(HERE("MPI_Win_free"), window, rc);
+}
+TAKEN(Win_free);
+
+int MPI_Win_set_name(MPI_Win win, const char *name)
+{
+	const struct window *window = call_begin() ? window_of(win) : NULL;
+	int rc = next.Win_set_name(win, name);
+
+	if (window && rc == MPI_SUCCESS)
+		add_name(HERE("MPI_Win_set_name"), window, name);
+	call_end();
+	return rc;
+}
+TAKEN(Win_set_name);
+
+#if MPI_VERSION >= 4
+
+/* ---- forms for large counts ---- */
+
+int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+              MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+
+	operation.access = ACCESS_PUT;
+	operation.target = side_of(NULL, target_count, target_datatype);
+	operation.read = side_of(origin_addr, origin_count, origin_datatype);
+	operation_begin(HERE("MPI_Put_c"), &operation, false);
+	return operation_end(HERE("MPI_Put_c"), &operation, NULL,
+	                     next.Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+	                                target_datatype, win));
+}
+TAKEN(Put_c);
+
+int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+              MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+
+	operation.access = ACCESS_GET;
+	operation.target = side_of(NULL, target_count, target_datatype);
+	operation.written = side_of(origin_addr, origin_count, origin_datatype);
+	operation_begin(HERE("MPI_Get_c"), &operation, false);
+	return operation_end(HERE("MPI_Get_c"), &operation, NULL,
+	                     next.Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+	                                target_datatype, win));
+}
+TAKEN(Get_c);
+
+int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+                     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+
+	operation.access = ACCESS_ACCUMULATE;
+	operation.target = side_of(NULL, target_count, target_datatype);
+	operation.read = side_of(origin_addr, origin_count, origin_datatype);
+	operation.op = element_op(op);
+	operation_begin(HERE("MPI_Accumulate_c"), &operation, false);
+	return operation_end(HERE("MPI_Accumulate_c"), &operation, NULL,
+	                     next.Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                       target_count, target_datatype, op, win));
+}
+TAKEN(Accumulate_c);
+
+int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                         void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
+                         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                         MPI_Win win)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+
+	operation.access = ACCESS_FETCH;
+	operation.target = side_of(NULL, target_count, target_datatype);
+	operation.read = side_of(origin_addr, origin_count, origin_datatype);
+	operation.written = side_of(result_addr, result_count, result_datatype);
+	operation.op = element_op(op);
+	operation_begin(HERE("MPI_Get_accumulate_c"), &operation, false);
+	return operation_end(HERE("MPI_Get_accumulate_c"), &operation, NULL,
+	                     next.Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+	                                           result_datatype, target_rank, target_disp, target_count, target_datatype,
+	                                           op, win));
+}
+TAKEN(Get_accumulate_c);
+
+int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+               MPI_Request *request)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+
+	operation.access = ACCESS_PUT;
+	operation.target = side_of(NULL, target_count, target_datatype);
+	operation.read = side_of(origin_addr, origin_count, origin_datatype);
+	operation_begin(HERE("MPI_Rput_c"), &operation, true);
+	return operation_end(HERE("MPI_Rput_c"), &operation, request,
+	                     next.Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+	                                 target_datatype, win, request));
+}
+TAKEN(Rput_c);
+
+int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+               MPI_Request *request)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+
+	operation.access = ACCESS_GET;
+	operation.target = side_of(NULL, target_count, target_datatype);
+	operation.written = side_of(origin_addr, origin_count, origin_datatype);
+	operation_begin(HERE("MPI_Rget_c"), &operation, true);
+	return operation_end(HERE("MPI_Rget_c"), &operation, request,
+	                     next.Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+	                                 target_datatype, win, request));
+}
+TAKEN(Rget_c);
+
+int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+                      MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                      MPI_Win win, MPI_Request *request)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+
+	operation.access = ACCESS_ACCUMULATE;
+	operation.target = side_of(NULL, target_count, target_datatype);
+	operation.read = side_of(origin_addr, origin_count, origin_datatype);
+	operation.op = element_op(op);
+	operation_begin(HERE("MPI_Raccumulate_c"), &operation, true);
+	return operation_end(HERE("MPI_Raccumulate_c"), &operation, request,
+	                     next.Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                        target_count, target_datatype, op, win, request));
+}
+TAKEN(Raccumulate_c);
+
+int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                          void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
+                          MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                          MPI_Win win, MPI_Request *request)
+{
+	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+
+	operation.access = ACCESS_FETCH;
+	operation.target = side_of(NULL, target_count, target_datatype);
+	operation.read = side_of(origin_addr, origin_count, origin_datatype);
+	operation.written = side_of(result_addr, result_count, result_datatype);
+	operation.op = element_op(op);
+	operation_begin(HERE("MPI_Rget_accumulate_c"), &operation, true);
+	return operation_end(HERE("MPI_Rget_accumulate_c"), &operation, request,
+	                     next.Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+	                                            result_datatype, target_rank, target_disp, target_count,
+	                                            target_datatype, op, win, request));
+}
+TAKEN(Rget_accumulate_c);
+
+int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+	struct collective making = begin_making(HERE("MPI_Win_create_c"), comm);
+
+	return end_making(&making, comm, win, part_of(base, size, disp_unit, 0),
+	                  next.Win_create_c(base, size, disp_unit, info, comm, win));
+}
+TAKEN(Win_create_c);
+
+int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+	struct collective making = begin_making(HERE("MPI_Win_allocate_c"), comm);
+	int rc = next.Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
+
+	return end_making(&making, comm, win, allocated_part(baseptr, size, disp_unit, 0, rc), rc);
+}
+TAKEN(Win_allocate_c);
+
+int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                              MPI_Win *win)
+{
+	struct collective making = begin_making(HERE("MPI_Win_allocate_shared_c"), comm);
+	int rc = next.Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
+
+	return end_making(&making, comm, win, allocated_part(baseptr, size, disp_unit, WINDOW_SHARED, rc), rc);
+}
+TAKEN(Win_allocate_shared_c);
+
+#endif

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * mpi_pairs.c CASE racy|free - MPI programs with a race, and nearly the same ones without
+ *
+ * Each case is for four ranks. Where it has a race, both calls stand in lines with the mark RACE;
+ * tests/check/run looks for exactly these.
+ */
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BYTES 256
+
+static MPI_Win win;
+static uint8_t *base;
+static int rank;
+static uint8_t buffer[BYTES];
+static bool racy;
+
+static void put(int target, MPI_Aint disp)
+{
+	MPI_Put(buffer, 8, MPI_BYTE, target, disp, 8, MPI_BYTE, win); /* RACE */
+}
+
+static void flushed_put(int target, MPI_Aint disp)
+{
+	put(target, disp);
+	MPI_Win_flush(target, win);
+}
+
+static void send(int to, MPI_Comm comm)
+{
+	MPI_Send(NULL, 0, MPI_BYTE, to, 0, comm);
+}
+
+static void receive(int from, MPI_Comm comm)
+{
+	MPI_Recv(NULL, 0, MPI_BYTE, from, 0, comm, MPI_STATUS_IGNORE);
+}
+
+/* ---- completion and messages ---- */
+
+static void flush_before_barrier(void)
+{
+	if (rank == 0)
+		put(2, 0);
+	if (rank == 0 && !racy)
+		MPI_Win_flush(2, win);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 1)
+		put(2, 0);
+}
+
+static void message(void)
+{
+	if (rank == 0 && racy)
+		send(1, MPI_COMM_WORLD);
+	if (rank == 0)
+		flushed_put(2, 0);
+	if (rank == 0 && !racy)
+		send(1, MPI_COMM_WORLD);
+	if (rank == 1) {
+		receive(0, MPI_COMM_WORLD);
+		put(2, 0);
+	}
+}
+
+static void any_source(void)
+{
+	MPI_Status status;
+
+	if (rank == 0)
+		flushed_put(2, 0);
+	if (rank == 0 && !racy)
+		send(1, MPI_COMM_WORLD);
+	if (rank == 3 && racy)
+		send(1, MPI_COMM_WORLD);
+	if (rank == 1) {
+		MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+		put(2, 0);
+	}
+}
+
+static void waited_receive(void)
+{
+	MPI_Request request;
+
+	if (rank == 0) {
+		flushed_put(2, 0);
+		send(1, MPI_COMM_WORLD);
+	}
+	if (rank == 1) {
+		MPI_Irecv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &request);
+		if (!racy)
+			MPI_Wait(&request, MPI_STATUS_IGNORE);
+		put(2, 0);
+		if (racy)
+			MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+}
+
+/* The second of two messages comes from behind the put. */
+static void second_message(void)
+{
+	MPI_Request requests[2];
+	MPI_Status statuses[2];
+	int index;
+
+	if (rank == 0) {
+		if (racy) {
+			send(1, MPI_COMM_WORLD);
+			send(1, MPI_COMM_WORLD);
+		}
+		flushed_put(2, 0);
+		if (!racy) {
+			send(1, MPI_COMM_WORLD);
+			send(1, MPI_COMM_WORLD);
+		}
+	}
+	if (rank == 1) {
+		for (int i = 0; i < 2; i++)
+			MPI_Irecv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &requests[i]);
+		MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+		MPI_Waitall(2, requests, statuses);
+		put(2, 0);
+	}
+}
+
+static void synchronous_send(void)
+{
+	if (rank == 0) {
+		flushed_put(2, 0);
+		receive(1, MPI_COMM_WORLD);
+	}
+	if (rank == 1) {
+		if (racy)
+			send(0, MPI_COMM_WORLD);
+		else
+			MPI_Ssend(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+		put(2, 0);
+	}
+}
+
+static void probe(void)
+{
+	if (rank == 0) {
+		if (racy)
+			send(1, MPI_COMM_WORLD);
+		flushed_put(2, 0);
+		if (!racy)
+			send(1, MPI_COMM_WORLD);
+	}
+	if (rank == 1) {
+		MPI_Probe(0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (racy)
+			receive(0, MPI_COMM_WORLD);
+		put(2, 0);
+		if (!racy)
+			receive(0, MPI_COMM_WORLD);
+	}
+}
+
+static void persistent_requests(void)
+{
+	MPI_Request request;
+
+	if (rank == 0)
+		MPI_Send_init(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &request);
+	if (rank == 1)
+		MPI_Recv_init(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &request);
+	for (int i = 0; i < 3 && rank <= 1; i++) {
+		if (rank == 0 && i == 2 && !racy)
+			flushed_put(2, 0);
+		MPI_Start(&request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+		if (rank == 0 && i == 2 && racy)
+			flushed_put(2, 0);
+	}
+	if (rank == 1)
+		put(2, 0);
+	if (rank <= 1)
+		MPI_Request_free(&request);
+}
+
+static void over_three_ranks(void)
+{
+	if (rank == 0) {
+		flushed_put(2, 0);
+		send(3, MPI_COMM_WORLD);
+	}
+	if (rank == 3) {
+		if (!racy)
+			receive(0, MPI_COMM_WORLD);
+		send(1, MPI_COMM_WORLD);
+		if (racy)
+			receive(0, MPI_COMM_WORLD);
+	}
+	if (rank == 1) {
+		receive(3, MPI_COMM_WORLD);
+		put(2, 0);
+	}
+}
+
+/* A message of the same tag with another communicator says nothing. */
+static void duplicate(void)
+{
+	MPI_Comm other;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &other);
+	if (rank == 0) {
+		send(1, other);
+		flushed_put(2, 0);
+		send(1, MPI_COMM_WORLD);
+	}
+	if (rank == 1) {
+		if (!racy)
+			receive(0, MPI_COMM_WORLD);
+		receive(0, other);
+		put(2, 0);
+		if (racy)
+			receive(0, MPI_COMM_WORLD);
+	}
+	MPI_Comm_free(&other);
+}
+
+/* ---- collective calls ---- */
+
+static void barrier_of_some(void)
+{
+	MPI_Comm some;
+
+	MPI_Comm_split(MPI_COMM_WORLD, racy ? rank == 0 : rank >= 2, 0, &some);
+	if (rank == 0)
+		flushed_put(2, 0);
+	MPI_Barrier(some);
+	if (rank == 1)
+		put(2, 0);
+	MPI_Comm_free(&some);
+}
+
+static void bcast(void)
+{
+	int first = racy ? 1 : 0, number = 0;
+
+	if (rank == 0)
+		flushed_put(2, 0);
+	MPI_Bcast(&number, 1, MPI_INT, first, MPI_COMM_WORLD);
+	if (rank == 1)
+		put(2, 0);
+}
+
+static void reduce(void)
+{
+	int last = racy ? 0 : 1, number = 0, sum;
+
+	if (rank == 0)
+		flushed_put(2, 0);
+	MPI_Reduce(&number, &sum, 1, MPI_INT, MPI_SUM, last, MPI_COMM_WORLD);
+	if (rank == 1)
+		put(2, 0);
+}
+
+static void scan(void)
+{
+	int number = 0, sum, first = racy ? 1 : 0;
+
+	if (rank == first)
+		flushed_put(2, 0);
+	MPI_Exscan(&number, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	if (rank == 1 - first)
+		put(2, 0);
+}
+
+static void ibarrier(void)
+{
+	MPI_Request request;
+
+	if (rank == 0)
+		flushed_put(2, 0);
+	MPI_Ibarrier(MPI_COMM_WORLD, &request);
+	if (!racy)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	if (rank == 1)
+		put(2, 0);
+	if (racy)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* ---- datatypes, requests, accumulates ---- */
+
+static void columns(void)
+{
+	MPI_Datatype column;
+
+	MPI_Type_vector(4, 4, 16, MPI_BYTE, &column);
+	MPI_Type_commit(&column);
+	if (rank <= 1)
+		MPI_Put(buffer, 16, MPI_BYTE, 2, rank == 1 ? racy ? 3 : 4 : 0, 1, column, win); /* RACE */
+	MPI_Type_free(&column);
+}
+
+static void requests_of_puts(void)
+{
+	MPI_Request request;
+
+	if (rank == 0) {
+		MPI_Rget(buffer, 8, MPI_BYTE, 1, 0, 8, MPI_BYTE, win, &request); /* RACE */
+		if (!racy)
+			MPI_Wait(&request, MPI_STATUS_IGNORE);
+		put(2, 0);
+		if (racy)
+			MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+}
+
+static void types_of_accumulates(void)
+{
+	uint64_t one = 1;
+
+	if (rank == 0)
+		MPI_Accumulate(&one, 1, MPI_UINT64_T, 2, 0, 1, MPI_UINT64_T, MPI_SUM, win); /* RACE */
+	if (rank == 1 && racy)
+		MPI_Accumulate(&one, 2, MPI_UINT32_T, 2, 0, 2, MPI_UINT32_T, MPI_SUM, win); /* RACE */
+	if (rank == 1 && !racy)
+		MPI_Accumulate(&one, 1, MPI_UINT64_T, 2, 0, 1, MPI_UINT64_T, MPI_SUM, win);
+}
+
+static void ticket_lock(void)
+{
+	uint64_t one = 1, ticket = 0, serving = 0;
+
+	if (rank > 1)
+		return;
+	MPI_Fetch_and_op(&one, &ticket, MPI_UINT64_T, 3, 0, MPI_SUM, win);
+	MPI_Win_flush(3, win);
+	for (bool mine = false; !mine; mine = serving == ticket) {
+		MPI_Fetch_and_op(&one, &serving, MPI_UINT64_T, 3, 8, MPI_NO_OP, win);
+		MPI_Win_flush(3, win);
+	}
+	MPI_Put(buffer, 16, MPI_BYTE, 2, 0, 16, MPI_BYTE, win); /* RACE */
+	if (!racy)
+		MPI_Win_flush(2, win);
+	MPI_Accumulate(&one, 1, MPI_UINT64_T, 3, 8, 1, MPI_UINT64_T, MPI_SUM, win);
+	MPI_Win_flush(3, win);
+}
+
+static void polled_flag(void)
+{
+	uint64_t one = 1;
+
+	if (rank == 0) {
+		MPI_Put(buffer, 16, MPI_BYTE, 2, 0, 16, MPI_BYTE, win); /* RACE */
+		if (!racy)
+			MPI_Win_flush(2, win);
+		MPI_Accumulate(&one, 1, MPI_UINT64_T, 1, 0, 1, MPI_UINT64_T, MPI_REPLACE, win);
+		MPI_Win_flush(1, win);
+	}
+	if (rank == 1) {
+		while (*(volatile uint64_t *)base == 0)
+			MPI_Win_sync(win);
+		MPI_Put(buffer, 16, MPI_BYTE, 2, 0, 16, MPI_BYTE, win); /* RACE */
+	}
+}
+
+/* ---- running them ---- */
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} cases[] = {
+	{ "flush_before_barrier", flush_before_barrier },
+	{ "message", message },
+	{ "any_source", any_source },
+	{ "waited_receive", waited_receive },
+	{ "second_message", second_message },
+	{ "synchronous_send", synchronous_send },
+	{ "probe", probe },
+	{ "persistent_requests", persistent_requests },
+	{ "over_three_ranks", over_three_ranks },
+	{ "duplicate", duplicate },
+	{ "barrier_of_some", barrier_of_some },
+	{ "bcast", bcast },
+	{ "reduce", reduce },
+	{ "scan", scan },
+	{ "ibarrier", ibarrier },
+	{ "columns", columns },
+	{ "requests_of_puts", requests_of_puts },
+	{ "types_of_accumulates", types_of_accumulates },
+	{ "ticket_lock", ticket_lock },
+	{ "polled_flag", polled_flag },
+};
+
+int main(int argc, char **argv)
+{
+	size_t count = sizeof(cases) / sizeof(cases[0]), i = 0;
+
+	if (argc != 3)
+		return 2;
+	racy = strcmp(argv[2], "racy") == 0;
+	while (i < count && strcmp(cases[i].name, argv[1]) != 0)
+		i++;
+	if (i == count)
+		return 2;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+	memset(base, 0, BYTES);
+	MPI_Win_set_name(win, "halo");
+	MPI_Win_lock_all(0, win);
+	MPI_Barrier(MPI_COMM_WORLD);
+	cases[i].run();
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}
