@@ -13,17 +13,18 @@
 #include "check/front/write.h"
 #include "see/tool.h"
 
-#define CALLS(X)                                                                                                       \
-	X(put)                                                                                                             \
-	X(get)                                                                                                             \
-	X(putv)                                                                                                            \
-	X(getv)                                                                                                            \
-	X(accumulate)                                                                                                      \
-	X(get_accumulate)                                                                                                  \
-	X(fetch_and_op) X(compare_and_swap) X(accumulatev) X(get_accumulatev) X(win_flush) X(win_flush_local)              \
-		X(win_iflush) X(win_iflush_local) X(request_wait) X(request_test) X(win_post) X(win_start) X(win_complete)     \
-			X(win_wait) X(win_test) X(win_fence) X(win_lock) X(win_unlock) X(win_lock_all) X(win_unlock_all) X(signal) \
-				X(signal_wait) X(signal_test) X(signal_until) X(win_create) X(win_allocate) X(win_allocate_shared)     \
+#define CALLS(X)                                                                                                   \
+	X(put)                                                                                                         \
+	X(get)                                                                                                         \
+	X(putv)                                                                                                        \
+	X(getv)                                                                                                        \
+	X(accumulate)                                                                                                  \
+	X(get_accumulate)                                                                                              \
+	X(fetch_and_op)                                                                                                \
+	X(compare_and_swap) X(accumulatev) X(get_accumulatev) X(win_flush) X(win_flush_local) X(win_iflush)            \
+		X(win_iflush_local) X(request_wait) X(request_test) X(win_post) X(win_start) X(win_complete) X(win_wait)   \
+			X(win_test) X(win_fence) X(win_lock) X(win_unlock) X(win_lock_all) X(win_unlock_all) X(signal)         \
+				X(signal_wait) X(signal_test) X(signal_until) X(win_create) X(win_allocate) X(win_allocate_shared) \
 					X(win_create_dynamic) X(win_free) X(win_set_name) X(group_shared) X(init) X(finalize) X(barrier)
 
 /* The functions behind this library. */

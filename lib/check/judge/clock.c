@@ -120,6 +120,7 @@ uint64_t clock_step(int rank)
 struct slot {
 	struct slot_name name;
 	struct clock *clock;
+	uint64_t left; /* members that have taken what they need */
 	struct slot *next;
 };
 
@@ -212,6 +213,16 @@ void slot_remove(struct slot_name name)
 	clock_drop(removed->clock);
 	free(removed);
 	slot_count--;
+}
+
+bool slot_leave(struct slot_name name, uint64_t members)
+{
+	struct slot *slot = find(&name);
+
+	if (!slot || ++slot->left < members)
+		return false;
+	slot_remove(name);
+	return true;
 }
 
 const struct clock *slot_find(struct slot_name name)

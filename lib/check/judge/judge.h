@@ -144,6 +144,9 @@ const struct clock *slot_find(struct slot_name name);
 /* Forgets the slot. */
 void slot_remove(struct slot_name name);
 
+/* A member has taken what it needs. Forgets the slot after the last one, and returns true then. */
+bool slot_leave(struct slot_name name, uint64_t members);
+
 static inline void slot_acquire(struct slot_name name, int rank)
 {
 	clock_join(rank, slot_find(name));

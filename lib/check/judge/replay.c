@@ -769,6 +769,11 @@ static void take_complete_end(struct view *view, const struct trace_event *event
 	choice.is_local = true;
 	choice.in_started = true;
 	complete(view, choice, event->site);
+	for (uint32_t i = 0; i < view->started.count; i++) {
+		const struct partner *target = &view->started.list[i];
+
+		slot_remove(pair_slot(SLOT_POST, view, target->rank, view->rank, target->number));
+	}
 	view->started.count = 0;
 }
 
@@ -796,6 +801,7 @@ static void take_wait_end(struct view *view, const struct trace_event *event)
 		const struct partner *origin = &view->posted.list[i];
 
 		slot_acquire(pair_slot(SLOT_COMPLETE, view, origin->rank, view->rank, origin->number), view->rank);
+		slot_remove(pair_slot(SLOT_COMPLETE, view, origin->rank, view->rank, origin->number));
 	}
 	end = (struct end){ view->rank, clock_step(view->rank), event->site, event_ns };
 	for (uint32_t i = 0; i < view->posted.count; i++)
@@ -805,20 +811,32 @@ static void take_wait_end(struct view *view, const struct trace_event *event)
 
 /* ---- fences, collective calls ---- */
 
+static struct slot_name fence_slot(const struct view *view, uint64_t number)
+{
+	return (struct slot_name){ .kind = SLOT_FENCE_OF, .object = view->key, .a = number, .b = (uint64_t)view->rank };
+}
+
 static void take_fence(struct view *view, const struct trace_event *event)
 {
-	struct slot_name own = { .kind = SLOT_FENCE_OF, .object = view->key, .a = event->id, .b = (uint64_t)view->rank };
-
 	if (!(event->flags & FENCE_NOPRECEDE))
 		end_operations(view, &all_targets, event->site);
-	slot_release(own, view->rank);
+	slot_release(fence_slot(view, event->id), view->rank);
 	slot_release(window_slot(SLOT_FENCE, view, event->id), view->rank);
+}
+
+/* All have left the fence before this one, and use that before it no more. */
+static void forget_fences(const struct view *view, uint64_t number)
+{
+	slot_remove(window_slot(SLOT_FENCE, view, number - 1));
+	slot_remove(fence_slot(view, number - 2));
 }
 
 static void take_fence_end(struct view *view, const struct trace_event *event)
 {
-	if (!(event->flags & FENCE_NOPRECEDE))
+	if (!(event->flags & FENCE_NOPRECEDE)) {
 		slot_acquire(window_slot(SLOT_FENCE, view, event->id), view->rank);
+		forget_fences(view, event->id);
+	}
 	settle_operations(view, false);
 	view->fences = event->id;
 	view->holds_effects_back = event->flags & FENCE_NOPRECEDE;
@@ -844,9 +862,14 @@ static struct slot_name member_slot(const struct trace_event *event, uint64_t me
 	return (struct slot_name){ .kind = SLOT_MEMBER, .object = event->object, .a = event->id, .b = member };
 }
 
+static struct slot_name collective_slot(const struct trace_event *event)
+{
+	return (struct slot_name){ .kind = SLOT_COLLECTIVE, .object = event->object, .a = event->id };
+}
+
 static void take_enter(const struct trace_event *event, int rank)
 {
-	slot_release((struct slot_name){ .kind = SLOT_COLLECTIVE, .object = event->object, .a = event->id }, rank);
+	slot_release(collective_slot(event), rank);
 	if (event->flags & ENTER_BY_MEMBER)
 		slot_release(member_slot(event, event->base), rank);
 }
@@ -854,11 +877,15 @@ static void take_enter(const struct trace_event *event, int rank)
 static void take_leave(const struct trace_event *event, int rank)
 {
 	if (event->flags == 0)
-		slot_acquire((struct slot_name){ .kind = SLOT_COLLECTIVE, .object = event->object, .a = event->id }, rank);
+		slot_acquire(collective_slot(event), rank);
 	if (event->flags == LEAVE_ONE)
 		slot_acquire(member_slot(event, event->base), rank);
 	for (uint64_t member = 0; event->flags == LEAVE_LOWER && member < event->base; member++)
 		slot_acquire(member_slot(event, member), rank);
+	if (!slot_leave(collective_slot(event), event->size_bytes))
+		return;
+	for (uint64_t member = 0; event->flags != 0 && member < event->size_bytes; member++)
+		slot_remove(member_slot(event, member));
 }
 
 static void take_free(struct view *view, const struct trace_event *event)

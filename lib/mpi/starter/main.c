@@ -198,7 +198,7 @@ static void set_variable(const char *name, const char *value)
 		say_and_exit(EXIT_FAILURE, "there is no memory for the environment");
 }
 
-/* A front takes the calls before the layer. The program that the variable names writes the report. */
+/* A front takes the calls before the layer. The variable names the program that reports. */
 static void prepare_front(const char *library, const char *mpi, const char *variable, const char *reporter)
 {
 	char front[PATH_MAX], home[PATH_MAX], program[PATH_MAX + 32];
