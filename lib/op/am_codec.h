@@ -47,11 +47,11 @@ bool am_decode(const struct am *am, const uint8_t *data, void *result, struct ac
 /* Operations of one type and operation on pieces of the target's memory. */
 struct am_list {
 	uint8_t type, op;
-	uint32_t count;          /* of pieces */
+	uint32_t count;
 	uint32_t bytes;          /* of all elements */
 	uint32_t from;           /* the least offset of a piece */
 	uint64_t disp_bytes;     /* of offset 0 */
-	uint64_t span_bytes;     /* from the least offset to the end of the last piece */
+	uint64_t span_bytes;     /* from there to the end of the last piece */
 	const uint8_t *operands; /* NULL for ORIEL_NO_OP */
 	uint8_t *result;         /* NULL: none */
 	struct am_piece pieces[AM_LIST_MAX];

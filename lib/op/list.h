@@ -53,7 +53,7 @@ static inline size_t walk_together(struct walk *walk, size_t bytes)
 	return walk->at < walk->count ? min_size(bytes, walk->list[walk->at].size_bytes - walk->done) : bytes;
 }
 
-/* Returns this address, and moves on; NULL in an empty list. */
+/* Returns this address, and moves on; or NULL. */
 static inline void *walk_step(struct walk *walk, size_t bytes)
 {
 	uint8_t *here = walk->at < walk->count ? (uint8_t *)walk->list[walk->at].addr + walk->done : NULL;
@@ -71,7 +71,7 @@ static inline void walk_pack(struct walk *walk, uint8_t *to, size_t bytes)
 	}
 }
 
-/* A vector call, and the place in it. */
+/* A vector call, and its place. */
 struct list {
 	enum oriel_type type;
 	enum oriel_op op;

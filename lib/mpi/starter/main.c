@@ -25,9 +25,10 @@
 
 static void usage(FILE *to)
 {
-	fprintf(to,
-	        "usage: %s [--mpi=openmpi|mpich] [--profile] [--trace FILE] [--check] [--unkind SEED] PROGRAM [ARGUMENT...]\n",
-	        say_name);
+	fprintf(
+		to,
+		"usage: %s [--mpi=openmpi|mpich] [--profile] [--trace FILE] [--check] [--unkind SEED] PROGRAM [ARGUMENT...]\n",
+		say_name);
 }
 
 static void help(void)
@@ -212,13 +213,14 @@ static void prepare_front(const char *library, const char *mpi, const char *vari
 
 static void prepare_fronts(const struct options *options)
 {
-	const bool records = options->profile || options->trace;
+	const bool recorded = options->profile || options->trace;
 
-	if (records && options->checks)
-		say_and_exit(EXIT_REFUSED, "--check is for runs without --profile and --trace: recording for one slows the other");
+	if (recorded && options->checks)
+		say_and_exit(EXIT_REFUSED,
+		             "--check is for runs without --profile and --trace: recording for one slows the other");
 	if (options->checks)
 		prepare_front("check", options->mpi, "ORIEL_CHECK", "oriel-check");
-	if (!records)
+	if (!recorded)
 		return;
 	set_variable("ORIEL_PROFILE", options->profile ? options->profile : "none");
 	if (options->trace)
