@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "see/caller.h"
 #include "see/front/object.h"
 #include "see/front/spawn.h"
 
@@ -30,7 +31,8 @@ static uint64_t room_limit;    /* rooms that the file may have */
 static uint64_t rooms_present; /* that it has */
 static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
 static struct place keys[TRACE_SITES];
-static uint16_t places[PLACES]; /* 0: free; else a site's index + 1 */
+static bool is_binding[TRACE_SITES]; /* the place is in an MPI's library, such as Fortran's */
+static uint16_t places[PLACES];      /* 0: free; else a site's index + 1 */
 
 /* ---- the file ---- */
 
@@ -177,6 +179,14 @@ static uint32_t add_object(const void *address, uint64_t *offset)
 	return trace->object_count++;
 }
 
+static bool is_in_binding(uint32_t object)
+{
+	const char *path = object < trace->object_count ? trace->objects[object].path : "";
+	const char *slash = strrchr(path, '/');
+
+	return strncmp(slash ? slash + 1 : path, "libmpi", 6) == 0;
+}
+
 static uint32_t add_site(uint32_t at, const struct place *place)
 {
 	uint32_t index = trace->site_count;
@@ -186,6 +196,7 @@ static uint32_t add_site(uint32_t at, const struct place *place)
 		return TRACE_NONE;
 	keys[index] = *place;
 	site->object = add_object(place->caller, &site->offset);
+	is_binding[index] = is_in_binding(site->object);
 	snprintf(site->call, sizeof(site->call), "%s", place->call);
 	places[at] = (uint16_t)(index + 1);
 	trace->site_count = index + 1;
@@ -193,7 +204,7 @@ static uint32_t add_site(uint32_t at, const struct place *place)
 }
 
 /* A free place ends the search, since there are more than sites. The caller holds `recording`. */
-static uint32_t site_of(const struct place *place)
+static uint32_t find_site(const struct place *place)
 {
 	uint32_t at = hash_place(place);
 
@@ -204,6 +215,17 @@ static uint32_t site_of(const struct place *place)
 			return (uint32_t)places[at] - 1;
 	}
 	return add_site(at, place);
+}
+
+/* Returns the program's place: one in an MPI's library was called from elsewhere. */
+static uint32_t site_of(struct place place)
+{
+	uint32_t site = find_site(&place);
+
+	if (site == TRACE_NONE || !is_binding[site])
+		return site;
+	place.caller = (const void *)(uintptr_t)caller_address();
+	return place.caller ? find_site(&place) : site;
 }
 
 /* ---- events ---- */
@@ -239,7 +261,7 @@ void trace_add_with(struct place place, struct trace_event event, const struct t
 	pthread_mutex_lock(&recording);
 	room = take_rooms(1 + (uint64_t)event.count);
 	if (room) {
-		event.site = site_of(&place);
+		event.site = site_of(place);
 		event.ns = now_ns();
 		room->event = event;
 		write_pieces(room + 1, pieces, count);

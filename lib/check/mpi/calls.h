@@ -105,7 +105,7 @@ void request_start(MPI_Request handle);
 /* The request is complete, with this status. */
 void request_end(MPI_Request handle, const MPI_Status *status);
 
-/* Forgets a request that is freed. */
+/* Forgets a persistent request that is freed. */
 void request_remove(MPI_Request handle);
 
 /* Returns how many receives are active that might have taken a message of this source and tag. */
@@ -116,7 +116,7 @@ uint64_t requests_compatible(const struct comm *comm, int source, int tag);
 /* Records that a message has been received. */
 void message_received(struct place place, const struct comm *comm, int source, int tag);
 
-/* Several threads of this rank may call MPI at once. */
+/* Several threads of a rank of the job may call MPI at once. */
 extern bool has_threads __attribute__((visibility("hidden")));
 
 /* collective_calls.c */

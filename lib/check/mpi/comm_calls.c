@@ -229,11 +229,14 @@ static void name_job(void)
 
 static void begin_job(int provided)
 {
+	int is_multiple = provided == MPI_THREAD_MULTIPLE, any = 0;
+
 	inside++;
 	comm_add(MPI_COMM_WORLD, 0);
 	comm_add(MPI_COMM_SELF, 1);
+	PMPI_Allreduce(&is_multiple, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
 	inside--;
-	has_threads = provided == MPI_THREAD_MULTIPLE;
+	has_threads = any;
 	name_job();
 }
 

@@ -109,12 +109,13 @@ void request_end(MPI_Request handle, const MPI_Status *status)
 	}
 }
 
+/* Of other requests it is not known which of those with this handle is meant: none is forgotten. */
 void request_remove(MPI_Request handle)
 {
 	struct request **at, *removed;
 
 	pthread_mutex_lock(&changing);
-	for (at = list_of(handle); *at && (*at)->handle != handle;)
+	for (at = list_of(handle); *at && ((*at)->handle != handle || !(*at)->is_persistent);)
 		at = &(*at)->next;
 	removed = *at;
 	if (removed)
