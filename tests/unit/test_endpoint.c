@@ -17,6 +17,7 @@ static const struct endpoint sample = {
 	.soft = "127.0.0.1 40000",
 	.place = { { 9, 8, 7 }, 1ull << 40, 2, 3, 1000, "n1" },
 	.atomics = ATOMICS_BY_DEVICE,
+	.unkind = 1,
 };
 
 static int init(void)
@@ -52,6 +53,7 @@ static void endpoint_encode__round_trip(void)
 	CU_ASSERT_EQUAL(out.place.user, sample.place.user);
 	CU_ASSERT_STRING_EQUAL(out.place.node, sample.place.node);
 	CU_ASSERT_EQUAL(out.atomics, sample.atomics);
+	CU_ASSERT_EQUAL(out.unkind, sample.unkind);
 }
 
 static void endpoint_encode__longest_texts(void)
