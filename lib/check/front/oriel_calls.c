@@ -178,12 +178,12 @@ static void add_plain(struct place here, oriel_win *win, int target_rank, uint64
 
 static struct trace_event copy_event(enum trace_access access)
 {
-	return (struct trace_event){ .of = { .access = access } };
+	return (struct trace_event){ .of = { .access = (uint8_t)access } };
 }
 
 static struct trace_event element_event(enum trace_access access, enum oriel_type type, enum oriel_op op)
 {
-	return (struct trace_event){ .of = { .access = access, .type = (uint8_t)type, .op = (uint8_t)op } };
+	return (struct trace_event){ .of = { .access = (uint8_t)access, .type = (uint8_t)type, .op = (uint8_t)op } };
 }
 
 int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_rank, size_t target_disp)
@@ -304,7 +304,7 @@ static void add_call(struct place here, const oriel_win *win, enum trace_kind ki
 	struct window *window = window_of(win);
 
 	if (window)
-		trace_add(here, (struct trace_event){ .kind = kind,
+		trace_add(here, (struct trace_event){ .kind = (uint16_t)kind,
 		                                      .flags = flags,
 		                                      .object = window->key,
 		                                      .rank = member < 0 ? -1 : rank_of(window, member),
@@ -406,10 +406,10 @@ static void add_group(struct place here, const oriel_win *win, enum trace_kind k
 	int count = oriel_group_size(group), *ranks = window && count > 0 ? ranks_of(group, count) : NULL;
 
 	if (window && (count == 0 || !ranks))
-		trace_add(here, (struct trace_event){ .kind = kind, .object = window->key, .rank = -1 });
+		trace_add(here, (struct trace_event){ .kind = (uint16_t)kind, .object = window->key, .rank = -1 });
 	for (int i = 0; ranks && i < count; i++)
 		trace_add(here,
-		          (struct trace_event){ .kind = kind, .object = window->key, .rank = ranks[i], .id = (uint64_t)i });
+		          (struct trace_event){ .kind = (uint16_t)kind, .object = window->key, .rank = ranks[i], .id = (uint64_t)i });
 	free(ranks);
 }
 
@@ -654,7 +654,7 @@ int oriel_init(const struct oriel_options *options, oriel_job **opened)
 static void add_collective(struct place here, enum trace_kind kind, uint64_t object, uint64_t number, int count)
 {
 	trace_add(here, (struct trace_event){
-						.kind = kind, .object = object, .rank = -1, .id = number, .size_bytes = (uint64_t)count });
+						.kind = (uint16_t)kind, .object = object, .rank = -1, .id = number, .size_bytes = (uint64_t)count });
 }
 
 int oriel_barrier(oriel_job *of)
