@@ -203,19 +203,34 @@ static double rate_until_now(const struct part_header *header)
 	return (double)(ns - header->begun_ns) / (double)(ticks - header->begun_ticks);
 }
 
-/* A part that has not ended has no second reading of the clocks: those of the others serve. */
+/* Returns the rate by the readings at both ends of a part; 0: it has not ended. */
+static double rate_of(const struct part_header *header)
+{
+	if (header->ended_ticks <= header->begun_ticks || header->ended_ns <= header->begun_ns)
+		return 0;
+	return (double)(header->ended_ns - header->begun_ns) / (double)(header->ended_ticks - header->begun_ticks);
+}
+
+/* For a part that has not ended the rate of another one of its machine serves. */
+static double rate_beside(const struct read_parts *parts, const struct part_header *header)
+{
+	for (uint32_t i = 0; i < parts->count; i++) {
+		const struct part_header *other = &parts->list[i].part->header;
+
+		if (strcmp(other->host, header->host) == 0 && rate_of(other) > 0)
+			return rate_of(other);
+	}
+	return rate_until_now(header);
+}
+
 static void set_rates(struct read_parts *parts)
 {
-	double rate = parts->count ? rate_until_now(&parts->list[0].part->header) : 1;
-
 	for (uint32_t i = 0; i < parts->count; i++) {
 		const struct part_header *header = &parts->list[i].part->header;
+		double rate = rate_of(header);
 
-		if (header->ended_ticks > header->begun_ticks && header->ended_ns > header->begun_ns)
-			rate = (double)(header->ended_ns - header->begun_ns) / (double)(header->ended_ticks - header->begun_ticks);
+		parts->list[i].ns_per_tick = rate > 0 ? rate : rate_beside(parts, header);
 	}
-	for (uint32_t i = 0; i < parts->count; i++)
-		parts->list[i].ns_per_tick = rate;
 }
 
 static void finish(struct read_parts *parts)
