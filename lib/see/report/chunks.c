@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* See timeline.h. A process that has not ended may write while this one reads. */
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -48,12 +49,25 @@ static int compare_chunks(const void *a, const void *b)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
+/* Returns how many chunks there are, which may be less than the part says. */
+static uint32_t chunks_in(int fd, const struct part_header *header)
+{
+	struct stat st;
+	uint64_t count;
+
+	if (fd < 0 || fstat(fd, &st) || st.st_size <= PART_CHUNKS_OFFSET)
+		return 0;
+	count = (uint64_t)(st.st_size - PART_CHUNKS_OFFSET) / PART_CHUNK_BYTES;
+	return count < header->chunk_count ? (uint32_t)count : header->chunk_count;
+}
+
 void chunks_read(struct read_chunks *chunks, const struct read_part *from)
 {
 	const struct part_header *header = &from->part->header;
 	int fd = part_file_open(from->path);
+	uint32_t count = chunks_in(fd, header);
 
-	for (uint32_t i = 0; fd >= 0 && i < header->chunk_count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		struct part_chunk *chunk;
 
 		if (!grow_array(&chunks->list, &chunks->capacity, chunks->count + 1, sizeof(*chunks->list)))

@@ -188,6 +188,16 @@ static void add_names_of_sites(struct timeline *line)
 	}
 }
 
+/* Returns the number that the profile shows a window by. */
+static uint32_t number_of(const struct profile *profile, const struct part_window *window)
+{
+	uint32_t i = 0;
+
+	while (i < profile->window_count && profile->windows[i].key != window->key)
+		i++;
+	return i;
+}
+
 static void add_names_of_windows(struct timeline *line)
 {
 	const struct part *part = line->from->part;
@@ -199,7 +209,7 @@ static void add_names_of_windows(struct timeline *line)
 		if (window->name[0])
 			snprintf(text, sizeof(text), "%.63s", window->name);
 		else
-			snprintf(text, sizeof(text), "%" PRIu32 " (%.15s)", i, window->kind);
+			snprintf(text, sizeof(text), "%" PRIu32 " (%.15s)", number_of(line->profile, window), window->kind);
 		perfetto_add_name(&line->to, NAMES_OF_WINDOWS, i + 1, text);
 	}
 }
