@@ -68,6 +68,21 @@ static void route_choose__alike_in_atomics_only(void)
 	}
 }
 
+/* Of two ranks, one is unkind: each is named from its own side. */
+static void route_choose__alike_in_unkindness_only(void)
+{
+	struct endpoint a = both_devices, b = both_devices;
+	char why[ROUTE_WHY_BYTES] = "";
+
+	a.unkind = 1;
+	CU_ASSERT_EQUAL(route_choose(&a, &b, why), ROUTE_NONE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "is set for this rank and not for it;"));
+	CU_ASSERT_EQUAL(route_choose(&b, &a, why), ROUTE_NONE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "is set for it and not for this rank;"));
+	b.unkind = 1;
+	CU_ASSERT_EQUAL(route_choose(&a, &b, why), ROUTE_SOFT);
+}
+
 static void route_choose__the_card_where_memory_is_not_wanted(void)
 {
 	struct endpoint no_soft = without_soft();
@@ -138,6 +153,7 @@ void suite_route(void)
 
 	CU_ADD_TEST(suite, route_choose__memory_first);
 	CU_ADD_TEST(suite, route_choose__alike_in_atomics_only);
+	CU_ADD_TEST(suite, route_choose__alike_in_unkindness_only);
 	CU_ADD_TEST(suite, route_choose__the_card_where_memory_is_not_wanted);
 	CU_ADD_TEST(suite, route_choose__nothing_in_common);
 	CU_ADD_TEST(suite, route_choose__every_part_of_the_place);
