@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* See judge.h. Memory is looked up by pages of PAGE_BYTES; large accesses have their own list. */
+/*
+ * See judge.h. Accesses are looked up by the blocks of memory that they touch. A small access is
+ * listed in lines, one of medium size in pages, and a large one in the one list of its owner.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,110 +10,114 @@
 #include "check/judge/judge.h"
 #include "oriel.h"
 
-#define PAGE_BYTES 4096
-#define PAGES_MAX 64 /* of an access in pages; others are in the list of large ones */
+#define LINE_SHIFT 6   /* blocks of 64 bytes */
+#define PAGE_SHIFT 12  /* blocks of 4 KiB */
+#define WHOLE_SHIFT 64 /* all memory of the owner */
+#define LINES_MAX 8    /* of an access that is listed in lines */
+#define PAGES_MAX 64   /* of one that is listed in pages */
 #define PLACES_AT_FIRST 4096
 
-/* The accesses in a page of a rank's memory, or the rank's large ones. */
-struct page {
+/* Accesses that touch a block of a rank's memory, of those that are listed by its size. */
+struct block {
 	int owner;
-	uint64_t number; /* LARGE: the large ones */
+	unsigned shift; /* its size, as a power of two */
+	uint64_t number;
 	struct access **list;
 	uint32_t count, capacity;
-	struct page *next;
+	struct block *next;
 };
 
-#define LARGE UINT64_MAX
-
-static struct page **pages;
-static uint64_t place_count, page_count;
+static struct block **blocks;
+static uint64_t place_count, block_count;
 static struct access *all;
 static uint64_t access_count, looks;
 
-/* ---- pages ---- */
+/* ---- blocks ---- */
 
-static uint64_t hash(int owner, uint64_t number)
+static uint64_t hash(int owner, unsigned shift, uint64_t number)
 {
-	uint64_t bits = (number + 1) * 0x9e3779b97f4a7c15ULL + (uint64_t)(uint32_t)owner * 0xbf58476d1ce4e5b9ULL;
+	uint64_t bits = (number + 1) * 0x9e3779b97f4a7c15ULL + (uint64_t)(uint32_t)owner * 0xbf58476d1ce4e5b9ULL + shift;
 
 	return (bits ^ bits >> 32) & (place_count - 1);
 }
 
-static void grow_pages(void)
+static void grow_blocks(void)
 {
-	struct page **old = pages;
+	struct block **old = blocks;
 	uint64_t old_count = place_count;
 
 	place_count = old_count ? 2 * old_count : PLACES_AT_FIRST;
-	pages = calloc(place_count, sizeof(*pages));
-	if (!pages)
+	blocks = calloc(place_count, sizeof(*blocks));
+	if (!blocks)
 		judge_fail("out of memory");
 	for (uint64_t i = 0; i < old_count; i++) {
-		for (struct page *page = old[i], *next; page; page = next) {
-			uint64_t at = hash(page->owner, page->number);
+		for (struct block *block = old[i], *next; block; block = next) {
+			uint64_t at = hash(block->owner, block->shift, block->number);
 
-			next = page->next;
-			page->next = pages[at];
-			pages[at] = page;
+			next = block->next;
+			block->next = blocks[at];
+			blocks[at] = block;
 		}
 	}
 	free(old);
 }
 
-static struct page *find_page(int owner, uint64_t number)
+static struct block *find_block(int owner, unsigned shift, uint64_t number)
 {
-	struct page *page = place_count ? pages[hash(owner, number)] : NULL;
+	struct block *block = place_count ? blocks[hash(owner, shift, number)] : NULL;
 
-	while (page && (page->owner != owner || page->number != number))
-		page = page->next;
-	return page;
+	while (block && (block->owner != owner || block->shift != shift || block->number != number))
+		block = block->next;
+	return block;
 }
 
-static struct page *make_page(int owner, uint64_t number)
+static struct block *make_block(int owner, unsigned shift, uint64_t number)
 {
-	struct page *page = find_page(owner, number);
+	struct block *block = find_block(owner, shift, number);
 
-	if (page)
-		return page;
-	if (page_count >= place_count)
-		grow_pages();
-	page_count++;
-	page = calloc(1, sizeof(*page));
-	if (!page)
+	if (block)
+		return block;
+	if (block_count >= place_count)
+		grow_blocks();
+	block_count++;
+	block = calloc(1, sizeof(*block));
+	if (!block)
 		judge_fail("out of memory");
-	page->owner = owner;
-	page->number = number;
-	page->next = pages[hash(owner, number)];
-	pages[hash(owner, number)] = page;
-	return page;
+	*block = (struct block){ .owner = owner, .shift = shift, .number = number };
+	block->next = blocks[hash(owner, shift, number)];
+	blocks[hash(owner, shift, number)] = block;
+	return block;
 }
 
-static void add_to_page(struct page *page, struct access *access)
+static void add_to_block(struct block *block, struct access *access)
 {
-	if (page->count && page->list[page->count - 1] == access)
+	if (block->count && block->list[block->count - 1] == access)
 		return; /* several pieces of it are here */
-	if (!grow_array(&page->list, &page->capacity, page->count + 1, sizeof(*page->list)))
+	if (!grow_array(&block->list, &block->capacity, block->count + 1, sizeof(*block->list)))
 		judge_fail("out of memory");
-	page->list[page->count++] = access;
+	block->list[block->count++] = access;
 }
 
-static uint64_t first_page(const struct trace_piece *piece)
+static uint64_t first_block(const struct trace_piece *piece, unsigned shift)
 {
-	return piece->first / PAGE_BYTES;
+	return piece->first >> shift;
 }
 
-static uint64_t last_page(const struct trace_piece *piece)
+static uint64_t last_block(const struct trace_piece *piece, unsigned shift)
 {
-	return (piece->first + piece->bytes - 1) / PAGE_BYTES;
+	return (piece->first + piece->bytes - 1) >> shift;
 }
 
-static bool is_large(const struct access *access)
+/* Returns the size of the blocks that an access is listed in. */
+static unsigned shift_of(const struct access *access)
 {
-	uint64_t pages_of_it = 0;
+	uint64_t lines = 0, pages = 0;
 
-	for (uint32_t i = 0; i < access->piece_count; i++)
-		pages_of_it += last_page(&access->pieces[i]) - first_page(&access->pieces[i]);
-	return pages_of_it > PAGES_MAX;
+	for (uint32_t i = 0; i < access->piece_count; i++) {
+		lines += last_block(&access->pieces[i], LINE_SHIFT) - first_block(&access->pieces[i], LINE_SHIFT) + 1;
+		pages += last_block(&access->pieces[i], PAGE_SHIFT) - first_block(&access->pieces[i], PAGE_SHIFT) + 1;
+	}
+	return lines <= LINES_MAX ? LINE_SHIFT : pages <= PAGES_MAX ? PAGE_SHIFT : WHOLE_SHIFT;
 }
 
 /* ---- accesses ---- */
@@ -249,22 +256,31 @@ static bool replaces(const struct access *access, const struct access *older)
 	return older->rank == access->rank && older->site == access->site && older->how == access->how && !older->kept &&
 	       older->type == access->type && older->piece_count == 1 && access->piece_count == 1 &&
 	       older->pieces[0].first == access->pieces[0].first && older->pieces[0].bytes == access->pieces[0].bytes &&
-	       first_page(&access->pieces[0]) == last_page(&access->pieces[0]) && is_over(older, access->start);
+	       is_over(older, access->start);
 }
 
-static void judge_page(struct access *access, struct page *page)
+static void judge_block(struct access *access, struct block *block)
 {
-	for (uint32_t i = 0; page && i < page->count; i++) {
-		judge(access, page->list[i]);
-		if (!replaces(access, page->list[i]))
-			continue;
-		page->list[i]->is_dead = true;
-		page->list[i--] = page->list[--page->count];
+	for (uint32_t i = 0; block && i < block->count; i++) {
+		judge(access, block->list[i]);
+		if (replaces(access, block->list[i]))
+			block->list[i]->is_dead = true;
+		if (block->list[i]->is_dead)
+			block->list[i--] = block->list[--block->count];
+	}
+}
+
+/* Looks at the accesses that are listed in blocks of this size. */
+static void judge_blocks(struct access *access, unsigned shift)
+{
+	for (uint32_t i = 0; i < access->piece_count; i++) {
+		for (uint64_t k = first_block(&access->pieces[i], shift); k <= last_block(&access->pieces[i], shift); k++)
+			judge_block(access, find_block(access->owner, shift, k));
 	}
 }
 
 /* Looks at every access of the owner's memory that may share a byte. */
-static void judge_large(struct access *access)
+static void judge_all(struct access *access)
 {
 	for (struct access *other = all; other; other = other->next) {
 		if (other->owner == access->owner)
@@ -272,40 +288,45 @@ static void judge_large(struct access *access)
 	}
 }
 
+static void list(struct access *access, unsigned shift)
+{
+	for (uint32_t i = 0; i < access->piece_count; i++) {
+		for (uint64_t k = first_block(&access->pieces[i], shift); k <= last_block(&access->pieces[i], shift); k++)
+			add_to_block(make_block(access->owner, shift, k), access);
+	}
+}
+
 void access_begin(struct access *access, struct clock *start)
 {
+	unsigned shift = shift_of(access);
+
 	access->start = start;
+	looks++;
+	if (shift == WHOLE_SHIFT) {
+		judge_all(access);
+		add_to_block(make_block(access->owner, WHOLE_SHIFT, 0), access);
+	} else {
+		judge_block(access, find_block(access->owner, WHOLE_SHIFT, 0));
+		judge_blocks(access, PAGE_SHIFT);
+		judge_blocks(access, LINE_SHIFT);
+		list(access, shift);
+	}
 	access->next = all;
 	all = access;
 	access_count++;
-	looks++;
-	if (is_large(access)) {
-		judge_large(access);
-		add_to_page(make_page(access->owner, LARGE), access);
-		return;
-	}
-	judge_page(access, find_page(access->owner, LARGE));
-	for (uint32_t i = 0; i < access->piece_count; i++) {
-		for (uint64_t number = first_page(&access->pieces[i]); number <= last_page(&access->pieces[i]); number++) {
-			struct page *page = make_page(access->owner, number);
-
-			judge_page(access, page);
-			add_to_page(page, access);
-		}
-	}
 }
 
 /* ---- forgetting ---- */
 
-static void drop_dead_of_page(struct page *page)
+static void drop_dead(struct block *block)
 {
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < page->count; i++) {
-		if (!page->list[i]->is_dead)
-			page->list[kept++] = page->list[i];
+	for (uint32_t i = 0; i < block->count; i++) {
+		if (!block->list[i]->is_dead)
+			block->list[kept++] = block->list[i];
 	}
-	page->count = kept;
+	block->count = kept;
 }
 
 static void free_dead(void)
@@ -331,8 +352,8 @@ void accesses_forget(const struct clock *oldest)
 	for (struct access *access = all; access; access = access->next)
 		access->is_dead |= !access->kept && is_over(access, oldest);
 	for (uint64_t i = 0; i < place_count; i++) {
-		for (struct page *page = pages[i]; page; page = page->next)
-			drop_dead_of_page(page);
+		for (struct block *block = blocks[i]; block; block = block->next)
+			drop_dead(block);
 	}
 	free_dead();
 }
