@@ -358,6 +358,7 @@ int main(int argc, char **argv)
 		atomic_store(&words->pid, getpid());
 		atomic_store(&words->memory, windows[CREATED].memory);
 	}
+	MPI_Barrier(MPI_COMM_WORLD); /* the first cell reads these words */
 	while (next_cell(&cell))
 		measure(&cell, strtod(argv[2], NULL));
 	for (int kind = 0; kind < WINDOWS; kind++)
