@@ -21,7 +21,7 @@ from truth import ANYBODY, Run, Truth
 BAR = float(os.environ.get("WAITS_BAR", "0.95"))
 CLOSED = 0.01  # the largest part of an account that may be missing
 UNKNOWN = 0.01  # the largest part of the waits without a cause
-ROOTS = 0.05  # the largest difference of a rank's share
+ROOTS = float(os.environ.get("WAITS_ROOTS", "0.05"))  # the largest difference of a rank's share
 ENOUGH_NS = 2000000  # of waits, for a judgement
 CALL_NS = 400  # between the stamps of the notes and those of the profile, in each call
 EXACT = {"late_post", "late_complete", "late_fence", "late_collective", "lock", "signal"}
