@@ -128,7 +128,7 @@ static void D1_many_pieces(void)
 static void D1_indexed(void)
 {
 	const int lengths[] = { 2, 0, 3, 1 }, offsets[] = { 7, 1, 0, 20 };
-	const MPI_Aint bytes[] = { 70, 4, 0, 33 };
+	const MPI_Aint bytes[] = { 70, 12, 0, 33 };
 	MPI_Datatype type;
 
 	MPI_Type_indexed(4, lengths, offsets, MPI_INT, &type);
@@ -200,7 +200,7 @@ static void D1_nested(void)
 /* Calls for large counts make datatypes that tell of themselves in another way. */
 static void D1_large_counts(void)
 {
-	const MPI_Count lengths[] = { 2, 0, 3 }, offsets[] = { 7, 1, 0 }, bytes[] = { 70, 4, 0 };
+	const MPI_Count lengths[] = { 2, 0, 3 }, offsets[] = { 7, 1, 0 }, bytes[] = { 70, 12, 0 };
 	const MPI_Count sizes[] = { 4, 6, 8 }, parts[] = { 2, 3, 2 }, starts[] = { 1, 0, 3 };
 	const int grid[] = { 2, 3, 1 }, arguments[] = { 2, 2, 1 };
 	const int kinds[] = { MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE };
