@@ -55,7 +55,7 @@ $(found_by): $(B)/lib/%: lib/%.in always
 		-e 's|@VERSION@|$(VERSION)|; s|@SOVERSION@|$(SOVERSION)|' $< >$@
 
 # Who waits for whom; it reads what processes of other builds of this version publish.
-$(B)/bin/oriel-top: $(call objects,$(wildcard lib/see/top/*.c)) $(lib_all)
+$(B)/bin/oriel-top: $(call objects,$(wildcard lib/see/top/*.c) lib/see/report/program.c) $(lib_all)
 	$(link) $^ $(LIBS)
 
 # The profile: what goes in front of liboriel.so, and the program that puts it there and writes the report.
@@ -66,8 +66,8 @@ $(B)/lib/see/liboriel-see.so: $(front_obj) $(B)/obj/lib/see/front/oriel_calls.o 
 
 $(B)/bin/oriel-see: $(call objects,$(wildcard lib/see/report/*.c) lib/see/front/part_file.c) $(lib_all) $(B)/lib/see/liboriel-see.so
 	$(link) $(filter-out %.so,$^) $(LIBS)
-$(B)/obj/lib/see/report/start.o: ALL_CFLAGS += -DINSTALLED_LIBDIR='"$(libdir_from_home)"'
-$(B)/obj/lib/see/report/start.o: $(installed_libdir)
+$(B)/obj/lib/see/report/program.o: ALL_CFLAGS += -DINSTALLED_LIBDIR='"$(libdir_from_home)"'
+$(B)/obj/lib/see/report/program.o: $(installed_libdir)
 
 # The checker: what goes in front of liboriel.so, and the program that puts it there and judges.
 check_front_obj = $(call objects,lib/check/front/write.c lib/check/front/windows.c lib/see/caller.c $(addprefix lib/see/front/,objects.c spawn.c part_file.c))
@@ -75,7 +75,5 @@ $(B)/lib/see/liboriel-check.so: $(check_front_obj) $(B)/obj/lib/check/front/orie
 	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,--version-script=lib/see/front/front.map -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' \
 		$(filter %.o,$^) -L$(B)/lib -loriel -ldl
 
-$(B)/bin/oriel-check: $(call objects,$(wildcard lib/check/judge/*.c) lib/see/front/part_file.c) $(lib_all) $(B)/lib/see/liboriel-check.so
+$(B)/bin/oriel-check: $(call objects,$(wildcard lib/check/judge/*.c) lib/see/report/program.c lib/see/front/part_file.c) $(lib_all) $(B)/lib/see/liboriel-check.so
 	$(link) $(filter-out %.so,$^) $(LIBS)
-$(B)/obj/lib/check/judge/main.o: ALL_CFLAGS += -DINSTALLED_LIBDIR='"$(libdir_from_home)"'
-$(B)/obj/lib/check/judge/main.o: $(installed_libdir)

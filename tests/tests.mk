@@ -10,7 +10,7 @@ fake_src = $(wildcard tests/unit/fake_*.c tests/unit/test_fake_*.c) tests/unit/m
 unit_report = tests/unit/report.c
 unit_src = $(filter-out $(fake_src),$(wildcard tests/unit/*.c))
 unit_src += $(addprefix bootstrap/launcher/,kvs.c rdv.c lines.c nodes.c options.c)
-unit_src += $(addprefix lib/see/top/,lines.c rows.c)
+unit_src += $(addprefix lib/see/,top/lines.c top/rows.c report/program.c)
 unit_src += $(addprefix lib/mpi/starter/,cache.c image.c libraries.c)
 
 # What the quick set of tests/plan runs, and the rest.

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* fuzz_part.c - a part of a profile, as another process has written it: read.c and gather.c. */
+#define INSTALLED_LIBDIR "lib"
+
 #include "base/util.c"
 #include "see/board.c"
 #include "see/front/part_file.c"
 #include "see/report/gather.c"
+#include "see/report/program.c"
 #include "see/report/read.c"
 
-#include <stdarg.h>
-
-void see_fail(const char *format, ...)
-{
-	(void)format;
-	exit(EXIT_FAILURE);
-}
+const char program_name[] = "fuzz";
 
 bool source_find(const char *path, uint64_t address, struct source_place *place)
 {

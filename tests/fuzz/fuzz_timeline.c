@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* fuzz_timeline.c - chunks of a timeline, as another process has written them: chunks.c and timeline.c. */
+#define INSTALLED_LIBDIR "lib"
+
 #include "base/util.c"
 #include "see/board.c"
 #include "see/front/part_file.c"
 #include "see/report/chunks.c"
 #include "see/report/gather.c"
 #include "see/report/perfetto.c"
+#include "see/report/program.c"
 #include "see/report/protobuf.c"
 #include "see/report/read.c"
 #include "see/report/timeline.c"
-
-#include <stdarg.h>
 
 #define CHUNKS 3
 #define ENTRIES 20 /* of a chunk, at most */
 #define CHUNK_HEAD offsetof(struct part_chunk, entries)
 
-void see_fail(const char *format, ...)
-{
-	(void)format;
-	exit(EXIT_FAILURE);
-}
+const char program_name[] = "fuzz";
 
 bool source_find(const char *path, uint64_t address, struct source_place *place)
 {

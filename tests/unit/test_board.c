@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "see/report/program.h"
 #include "see/top/lines.h"
 #include "suites.h"
+
+const char program_name[] = "unit";
 
 static struct board board;
 static struct board_copy copy;

@@ -49,7 +49,7 @@ static void grow_blocks(void)
 	place_count = old_count ? 2 * old_count : PLACES_AT_FIRST;
 	blocks = calloc(place_count, sizeof(*blocks));
 	if (!blocks)
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	for (uint64_t i = 0; i < old_count; i++) {
 		for (struct block *block = old[i], *next; block; block = next) {
 			uint64_t at = hash(block->owner, block->shift, block->number);
@@ -82,7 +82,7 @@ static struct block *make_block(int owner, unsigned shift, uint64_t number)
 	block_count++;
 	block = calloc(1, sizeof(*block));
 	if (!block)
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	*block = (struct block){ .owner = owner, .shift = shift, .number = number };
 	block->next = blocks[hash(owner, shift, number)];
 	blocks[hash(owner, shift, number)] = block;
@@ -94,7 +94,7 @@ static void add_to_block(struct block *block, struct access *access)
 	if (block->count && block->list[block->count - 1] == access)
 		return; /* several pieces of it are here */
 	if (!grow_array(&block->list, &block->capacity, block->count + 1, sizeof(*block->list)))
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	block->list[block->count++] = access;
 }
 
@@ -135,7 +135,7 @@ struct access *access_new(struct access access, const struct trace_piece pieces_
 
 	access.pieces = malloc((count + 1) * sizeof(*access.pieces));
 	if (!made || !access.pieces)
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	for (uint32_t i = 0; i < count; i++) {
 		if (pieces_of_it[i].bytes)
 			access.pieces[access.piece_count++] = pieces_of_it[i];
@@ -151,7 +151,7 @@ void access_end(struct access *access, struct end end)
 	if (!access)
 		return;
 	if (!grow_array(&access->ends, &access->end_capacity, access->end_count + 1, sizeof(*access->ends)))
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	access->ends[access->end_count++] = end;
 }
 

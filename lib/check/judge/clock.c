@@ -18,7 +18,7 @@ static struct clock *new_clock(const struct clock *from)
 	struct clock *clock = calloc(1, bytes);
 
 	if (!clock)
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	if (from)
 		memcpy(clock, from, bytes);
 	clock->users = 1;
@@ -30,7 +30,7 @@ void clocks_make(int ranks)
 	rank_count = ranks;
 	clocks = calloc((size_t)ranks, sizeof(*clocks));
 	if (!clocks)
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	for (int i = 0; i < ranks; i++)
 		clocks[i] = new_clock(NULL);
 }
@@ -149,7 +149,7 @@ static void grow(void)
 	place_count = old_count ? 2 * old_count : PLACES_AT_FIRST;
 	slots = calloc(place_count, sizeof(*slots));
 	if (!slots)
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	for (uint64_t i = 0; i < old_count; i++) {
 		for (struct slot *slot = old[i], *next; slot; slot = next) {
 			uint64_t at = hash(&slot->name);
@@ -176,7 +176,7 @@ static struct slot *add(const struct slot_name *name)
 	struct slot *slot = calloc(1, sizeof(*slot));
 
 	if (!slot)
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	if (slot_count >= place_count)
 		grow();
 	slot_count++;

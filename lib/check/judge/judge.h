@@ -25,10 +25,8 @@
 #include <stdio.h>
 
 #include "check/trace.h"
+#include "see/report/program.h"
 #include "see/source.h"
-
-/* main.c: prints a line, and ends the program */
-void judge_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* read.c: the traces of a job */
 

@@ -9,11 +9,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "check/judge/judge.h"
 #include "oriel.h"
@@ -21,6 +18,8 @@
 #define EXIT_REFUSED 2
 #define PROGRAM_VARIABLE "ORIEL_CHECK"
 #define REPORT_VARIABLE "ORIEL_CHECK_REPORT"
+
+const char program_name[] = "oriel-check";
 
 static const char usage[] =
 	"usage: oriel-check PROGRAM [ARGUMENT...]\n"
@@ -34,20 +33,6 @@ static const char usage[] =
 	"  --version    print the version\n"
 	"\n"
 	"ORIEL_CHECK_REPORT=FILE appends a line of JSON for each race. oriel_check(7) says what is found.\n";
-
-void judge_fail(const char *format, ...)
-{
-	va_list list;
-
-	va_start(list, format);
-	fputs("oriel-check: ", stderr);
-	vfprintf(stderr, format, list);
-	fputc('\n', stderr);
-	va_end(list);
-	exit(EXIT_FAILURE);
-}
-
-/* ---- judging ---- */
 
 static void write_json(struct job_traces *traces)
 {
@@ -76,56 +61,6 @@ static int judge_job(const char *job)
 	return EXIT_SUCCESS;
 }
 
-/* ---- starting ---- */
-
-/* Finds the front, beside the folder of this program or where it is installed. */
-static void find_front(const char *self, char front[PATH_MAX])
-{
-	static const char *const folders[] = { "lib/see", INSTALLED_LIBDIR "/oriel/see" };
-	char home[PATH_MAX];
-	char *slash;
-
-	snprintf(home, sizeof(home), "%s", self);
-	for (int i = 0; i < 2 && (slash = strrchr(home, '/')) != NULL; i++)
-		*slash = '\0';
-	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
-		int bytes = snprintf(front, PATH_MAX, "%s/%s/liboriel-check.so", home, folders[i]);
-
-		if (bytes < PATH_MAX && access(front, F_OK) == 0)
-			return;
-	}
-	judge_fail("there is no liboriel-check.so in %s/lib/see or %s/" INSTALLED_LIBDIR "/oriel/see", home, home);
-}
-
-static void preload(const char *front)
-{
-	const char *others = getenv("LD_PRELOAD");
-	char *all;
-
-	if (asprintf(&all, "%s%s%s", front, others && *others ? ":" : "", others ? others : "") < 0 ||
-	    setenv("LD_PRELOAD", all, 1))
-		judge_fail("there is no memory for LD_PRELOAD");
-	free(all);
-}
-
-static void start(char **program) __attribute__((noreturn));
-
-static void start(char **program)
-{
-	char self[PATH_MAX], front[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (length < 0)
-		judge_fail("/proc/self/exe cannot be read: %s", strerror(errno));
-	self[length] = '\0';
-	find_front(self, front);
-	if (setenv(PROGRAM_VARIABLE, self, 1))
-		judge_fail("there is no memory for the environment");
-	preload(front);
-	execvp(program[0], program);
-	judge_fail("%s cannot be run: %s", program[0], strerror(errno));
-}
-
 int main(int argc, char **argv)
 {
 	const char *option = argc > 1 ? argv[1] : "";
@@ -140,5 +75,5 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return EXIT_REFUSED;
 	}
-	start(argv + 1);
+	program_start("liboriel-check.so", PROGRAM_VARIABLE, argv + 1);
 }

@@ -87,7 +87,7 @@ static void map_folder(struct mapped_list *files, const char *folder)
 			continue;
 		file.path = strdup(path);
 		if (!file.path || !grow_array(&files->list, &files->capacity, files->count + 1, sizeof(file)))
-			judge_fail("out of memory");
+			program_fail("out of memory");
 		files->list[files->count++] = file;
 	}
 	if (directory)
@@ -152,7 +152,7 @@ static uint32_t add_site(struct job_traces *traces, const char *call, const char
 			return i;
 	}
 	if (!grow_array(&traces->sites, &traces->site_capacity, traces->site_count + 1, sizeof(*site)))
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	site = &traces->sites[traces->site_count];
 	*site = (struct judge_site){ .object = object, .offset = offset };
 	snprintf(site->call, sizeof(site->call), "%s", call);
@@ -166,7 +166,7 @@ static void read_sites(struct job_traces *traces, struct read_trace *read)
 
 	read->sites = malloc((count + 1) * sizeof(*read->sites));
 	if (!read->sites)
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	trace->site_count = count;
 	if (trace->object_count > PART_OBJECTS)
 		trace->object_count = PART_OBJECTS;
@@ -191,10 +191,10 @@ static void take_file(struct job_traces *traces, const struct mapped *file)
 	uint64_t most = (file->bytes - sizeof(struct trace)) / sizeof(union trace_room);
 
 	if (read->trace)
-		judge_fail("two traces are of rank %d of job %s", file->trace->rank, traces->job);
+		program_fail("two traces are of rank %d of job %s", file->trace->rank, traces->job);
 	read->trace = malloc(sizeof(struct trace));
 	if (!read->trace)
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	memcpy(read->trace, file->trace, sizeof(struct trace));
 	read->rooms = file->trace->rooms;
 	read->room_count = rooms < most ? rooms : most;
@@ -231,18 +231,18 @@ static void take_files(struct job_traces *traces, const struct mapped_list *file
 		if (files->list[i].trace->size > traces->size)
 			traces->size = files->list[i].trace->size;
 		if (strncmp(files->list[i].trace->host, files->list[0].trace->host, PART_HOST_BYTES) != 0)
-			judge_fail("the ranks of job %s ran on several machines: their clocks cannot be compared", traces->job);
+			program_fail("the ranks of job %s ran on several machines: their clocks cannot be compared", traces->job);
 	}
 	traces->list = calloc((size_t)traces->size, sizeof(*traces->list));
 	if (!traces->list)
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	for (uint32_t i = 0; i < files->count; i++) {
 		if (files->list[i].trace->rank < traces->size)
 			take_file(traces, &files->list[i]);
 	}
 	for (int rank = 0; rank < traces->size; rank++) {
 		if (!traces->list[rank].trace)
-			judge_fail("there is no trace of rank %d on this machine: nothing can be judged", rank);
+			program_fail("there is no trace of rank %d on this machine: nothing can be judged", rank);
 	}
 	find_end(traces);
 }
@@ -260,7 +260,7 @@ void traces_read(struct job_traces *traces, const char *job)
 	while (is_running(&files) && now_ns() < end)
 		nanosleep(&(struct timespec){ 0, (long)STEP_NS }, NULL);
 	if (files.count == 0)
-		judge_fail("%s has no trace of %s%s", folder, job[0] ? "job " : "a job", job);
+		program_fail("%s has no trace of %s%s", folder, job[0] ? "job " : "a job", job);
 	take_files(traces, &files);
 }
 
@@ -306,7 +306,7 @@ bool traces_next(struct job_traces *traces, struct judge_event *next)
 	next->event = *peek(read);
 	next->pieces = read->rooms[read->at + 1].pieces;
 	if (!is_sound(traces, read, &next->event))
-		judge_fail("%s is damaged at event %llu", read->path, (unsigned long long)read->at);
+		program_fail("%s is damaged at event %llu", read->path, (unsigned long long)read->at);
 	read->at += 1 + (uint64_t)next->event.count;
 	next->event.site = next->event.site < read->trace->site_count ? read->sites[next->event.site] : TRACE_NONE;
 	return true;

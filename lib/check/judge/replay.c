@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/util.h"
 #include "check/judge/judge.h"
 #include "oriel.h"
 
@@ -99,13 +98,6 @@ static uint64_t serials, forget_at = FORGET_AT;
 static uint64_t event_ns; /* of the event that is taken */
 static int windows;
 
-static void *grown(void *list, uint32_t *count, uint32_t *capacity, size_t bytes)
-{
-	if (!grow_array(list, capacity, *count + 1, bytes))
-		judge_fail("out of memory");
-	return *(char **)list + (*count)++ * bytes;
-}
-
 /* ---- views of windows ---- */
 
 static struct view **place_of(uint64_t key, int rank)
@@ -132,7 +124,7 @@ static struct judge_window *window_of(uint64_t key)
 	}
 	window = calloc(1, sizeof(*window));
 	if (!window)
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	window->key = key;
 	window->number = ++windows;
 	return window;
@@ -144,7 +136,7 @@ static void add_view(const struct trace_event *event, int rank)
 	struct view *view = calloc(1, sizeof(*view)), **place = place_of(event->object, rank);
 
 	if (!view)
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	view->key = event->object;
 	view->rank = rank;
 	view->window = window_of(event->object);
@@ -188,7 +180,7 @@ static struct partner *find_partner(struct partners *partners, int rank)
 
 static struct partner *add_partner(struct partners *partners, int rank, uint64_t number)
 {
-	struct partner *partner = grown(&partners->list, &partners->count, &partners->capacity, sizeof(*partner));
+	struct partner *partner = program_append(&partners->list, &partners->count, &partners->capacity, sizeof(*partner));
 
 	*partner = (struct partner){ rank, number };
 	return partner;
@@ -400,7 +392,7 @@ static struct access *make_at_target(const struct view *view, const struct view 
 	struct access *made;
 
 	if (!moved)
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	for (uint32_t i = 0; i < event->of.target_pieces; i++) {
 		moved[i] = pieces[i];
 		if (event->flags & OPERATION_OFFSETS)
@@ -430,8 +422,8 @@ static void take_operation(struct view *view, const struct trace_event *event, c
 	}
 	operation = calloc(1, sizeof(*operation));
 	if (!operation)
-		judge_fail("out of memory");
-	*(struct operation **)grown(&view->pending, &view->count, &view->capacity, sizeof(operation)) = operation;
+		program_fail("out of memory");
+	*(struct operation **)program_append(&view->pending, &view->count, &view->capacity, sizeof(operation)) = operation;
 	operation->serial = ++serials;
 	operation->request = event->of.request;
 	operation->target = event->rank;
@@ -578,7 +570,7 @@ static void take_flush(struct view *view, const struct trace_event *event)
 
 static struct promise *add_promise(struct promises *promises, struct promise promise)
 {
-	struct promise *added = grown(&promises->list, &promises->count, &promises->capacity, sizeof(promise));
+	struct promise *added = program_append(&promises->list, &promises->count, &promises->capacity, sizeof(promise));
 
 	*added = promise;
 	return added;
@@ -640,7 +632,7 @@ static void cover(struct promise *signal, const struct view *view)
 
 		if (operation->is_over || operation->target != signal->target || operation->serial <= signal->serial)
 			continue;
-		*(struct access **)grown(&signal->list, &signal->count, &signal->capacity, sizeof(operation->at)) =
+		*(struct access **)program_append(&signal->list, &signal->count, &signal->capacity, sizeof(operation->at)) =
 			operation->at;
 		operation->at->kept++;
 	}
@@ -918,7 +910,7 @@ static struct stream *stream_of(const struct trace_event *event, int sender, int
 	}
 	stream = calloc(1, sizeof(*stream));
 	if (!stream)
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	stream->name = name;
 	stream->next = *place;
 	*place = stream;
@@ -1120,7 +1112,7 @@ void replay(struct job_traces *of, struct verdict *result)
 	verdict->unknown = TRACE_NONE;
 	ranks = calloc((size_t)traces->size, sizeof(*ranks));
 	if (!ranks)
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	clocks_make(traces->size);
 	traces_windows(traces, add_view);
 	while (!verdict->is_full && traces_next(traces, &next)) {

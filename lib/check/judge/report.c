@@ -78,7 +78,7 @@ void finding_add(const struct access *earlier, const struct access *later, uint6
 		return;
 	}
 	if (!grow_array(&findings, &finding_capacity, finding_count + 1, sizeof(*findings)))
-		judge_fail("out of memory");
+		program_fail("out of memory");
 	finding = &findings[finding_count++];
 	*finding = (struct finding){ .first = side_of(first, second),
 		                         .second = side_of(second, first),

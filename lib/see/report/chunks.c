@@ -6,6 +6,7 @@
 
 #include "base/util.h"
 #include "see/report/timeline.h"
+#include "see/report/program.h"
 
 static bool is_sound_entry(const struct part_entry *entry, const struct part_header *header)
 {
@@ -71,7 +72,7 @@ void chunks_read(struct read_chunks *chunks, const struct read_part *from)
 		struct part_chunk *chunk;
 
 		if (!grow_array(&chunks->list, &chunks->capacity, chunks->count + 1, sizeof(*chunks->list)))
-			see_fail("out of memory");
+			program_fail("out of memory");
 		chunk = &chunks->list[chunks->count];
 		if (!copy_chunk(fd, i, chunk))
 			continue;

@@ -5,6 +5,7 @@
 
 #include "base/util.h"
 #include "see/report/profile.h"
+#include "see/report/program.h"
 
 const char *const cause_names[WAIT_CAUSES] = {
 	[WAIT_LATE_POST] = "late_post",
@@ -24,18 +25,6 @@ const char *const cause_names[WAIT_CAUSES] = {
 	[WAIT_UNKNOWN] = "unknown",
 };
 
-/* Grows a list by one entry of zeroes, and returns that. */
-static void *add(void *list, uint32_t *count, uint32_t *capacity, size_t size_bytes)
-{
-	void *entry;
-
-	if (!grow_array(list, capacity, *count + 1, size_bytes))
-		see_fail("out of memory");
-	entry = *(char **)list + *count * size_bytes;
-	++*count;
-	return memset(entry, 0, size_bytes);
-}
-
 /* ---- windows ---- */
 
 static int gather_window(struct profile *profile, const struct part_window *from)
@@ -46,7 +35,7 @@ static int gather_window(struct profile *profile, const struct part_window *from
 		i++;
 	if (i == profile->window_count) {
 		struct profile_window *window =
-			add(&profile->windows, &profile->window_count, &profile->window_capacity, sizeof(*window));
+			program_append(&profile->windows, &profile->window_count, &profile->window_capacity, sizeof(*window));
 
 		window->key = from->key;
 		snprintf(window->kind, sizeof(window->kind), "%s", from->kind);
@@ -88,7 +77,7 @@ static uint32_t merge_site(struct profile *profile, uint32_t first, const struct
 	while (i < profile->site_count && !is_same_site(&profile->sites[i], from))
 		i++;
 	if (i == profile->site_count) {
-		site = add(&profile->sites, &profile->site_count, &profile->site_capacity, sizeof(*site));
+		site = program_append(&profile->sites, &profile->site_count, &profile->site_capacity, sizeof(*site));
 		*site = *from;
 		find_place(profile, site);
 		return i;
@@ -171,7 +160,7 @@ static void gather_wait(struct profile *profile, const struct part_wait *from, u
 		wait = NULL;
 	}
 	if (!wait) {
-		wait = add(&profile->waits, &profile->wait_count, &profile->wait_capacity, sizeof(*wait));
+		wait = program_append(&profile->waits, &profile->wait_count, &profile->wait_capacity, sizeof(*wait));
 		*wait = (struct profile_wait){ .site = site, .cause = from->cause, .culprit = culprit };
 	}
 	wait->count += from->count;

@@ -11,17 +11,19 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "oriel.h"
 #include "see/report/profile.h"
+#include "see/report/program.h"
 #include "see/report/start.h"
 #include "see/report/timeline.h"
 
 #define EXIT_REFUSED 2
+
+const char program_name[] = "oriel-see";
 
 static const char usage[] =
 	"usage: oriel-see [--profile[=text,json]] [--trace FILE] PROGRAM [ARGUMENT...]\n"
@@ -39,18 +41,6 @@ static const char usage[] =
 	"  --merge      write the report of these files\n"
 	"  -h, --help   print this\n"
 	"  --version    print the version\n";
-
-void see_fail(const char *format, ...)
-{
-	va_list list;
-
-	va_start(list, format);
-	fputs("oriel-see: ", stderr);
-	vfprintf(stderr, format, list);
-	fputc('\n', stderr);
-	va_end(list);
-	exit(EXIT_FAILURE);
-}
 
 /* ---- the report ---- */
 
@@ -177,7 +167,7 @@ static int report_files(char **paths)
 	struct read_parts parts = { 0 };
 
 	if (!*paths)
-		see_fail("--merge takes the files of a profile");
+		program_fail("--merge takes the files of a profile");
 	for (; *paths; paths++)
 		read_file(&parts, *paths);
 	return report(&parts, false);
@@ -253,7 +243,7 @@ int main(int argc, char **argv)
 
 	signal(SIGXFSZ, SIG_IGN); /* writes report the limit of a file's size */
 	if (options.timeline && !*options.timeline)
-		see_fail("--trace takes a file");
+		program_fail("--trace takes a file");
 	if (runs != (*arguments != NULL) && !options.merges)
 		refuse();
 	if (runs && !options.formats && !options.timeline)

@@ -117,7 +117,4 @@ const char *place_text(const struct profile_site *site, char text[PLACE_BYTES]);
 /* json.c: oriel-profile/1 (oriel_profile(7)) */
 void json_print(FILE *out, const struct profile *profile);
 
-/* main.c: prints a line, and ends the program */
-void see_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-
 #endif

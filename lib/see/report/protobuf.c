@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "see/report/profile.h"
+#include "see/report/program.h"
 
 enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
@@ -18,7 +18,7 @@ static uint8_t *room(struct message *to, size_t count)
 		to->capacity = 2 * (to->used + count);
 		to->bytes = realloc(to->bytes, to->capacity);
 		if (!to->bytes)
-			see_fail("out of memory");
+			program_fail("out of memory");
 	}
 	return to->bytes + to->used;
 }

@@ -14,6 +14,7 @@
 #include "see/board.h"
 #include "see/front/clock.h"
 #include "see/report/profile.h"
+#include "see/report/program.h"
 
 #define LIMIT_NS (10 * NS_PER_SECOND)
 #define STEP_NS (20 * NS_PER_MS)
@@ -91,7 +92,7 @@ static struct part *copy_part(const char *path)
 static void keep(struct read_parts *parts, struct part *part, const char *path)
 {
 	if (!grow_array(&parts->list, &parts->capacity, parts->count + 1, sizeof(*parts->list)))
-		see_fail("out of memory");
+		program_fail("out of memory");
 	parts->list[parts->count++] = (struct read_part){ .part = part, .path = strdup(path) };
 }
 
@@ -257,7 +258,7 @@ void read_job(struct read_parts *parts, const char *job)
 	/* A process may have finished, and gone, after its part was read. */
 	read_once(parts, folder, job);
 	if (parts->count == 0)
-		see_fail("%s has no part of %s%s", folder, job[0] ? "job " : "a profile", job);
+		program_fail("%s has no part of %s%s", folder, job[0] ? "job " : "a profile", job);
 	finish(parts);
 }
 
@@ -266,7 +267,7 @@ void read_file(struct read_parts *parts, const char *path)
 	struct part *part = copy_part(path);
 
 	if (!part)
-		see_fail("%s is no part of a profile by this version, or not yours", path);
+		program_fail("%s is no part of a profile by this version, or not yours", path);
 	keep(parts, part, path);
 	snprintf(parts->job, sizeof(parts->job), "%s", part->header.job);
 	finish(parts);

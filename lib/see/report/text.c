@@ -6,6 +6,7 @@
 
 #include "base/util.h"
 #include "see/report/profile.h"
+#include "see/report/program.h"
 
 #define WAIT_LINES 12
 #define SITE_LINES 20
@@ -42,7 +43,7 @@ static double percent(uint64_t part, uint64_t of)
 static struct line *add(struct lines *lines)
 {
 	if (!grow_array(&lines->list, &lines->capacity, lines->count + 1, sizeof(*lines->list)))
-		see_fail("out of memory");
+		program_fail("out of memory");
 	lines->list[lines->count] = (struct line){ 0 };
 	return &lines->list[lines->count++];
 }

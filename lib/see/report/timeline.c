@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/util.h"
 #include "see/report/perfetto.h"
+#include "see/report/program.h"
 
 #define DEPTH_MAX 64
 #define TIME_MAX 1000000000000000000 /* ns: thirty years */
@@ -51,13 +51,6 @@ struct timeline {
 	uint32_t moved_count, moved_capacity;
 	uint32_t names[PART_SITES]; /* of the sites' calls */
 };
-
-static void *append(void *list, uint32_t *count, uint32_t *capacity, size_t size_bytes)
-{
-	if (!grow_array(list, capacity, *count + 1, size_bytes))
-		see_fail("out of memory");
-	return *(char **)list + (*count)++ * size_bytes;
-}
 
 /* ---- times ---- */
 
@@ -106,7 +99,7 @@ static void take_call(struct timeline *line, const struct part_chunk *chunk, con
                       uint32_t first_arrow)
 {
 	uint32_t arrows = line->arrow_count - first_arrow;
-	struct slice *call = append(&line->slices, &line->slice_count, &line->slice_capacity, sizeof(*call));
+	struct slice *call = program_append(&line->slices, &line->slice_count, &line->slice_capacity, sizeof(*call));
 
 	*call = (struct slice){ .entry = entry, .lane = chunk->lane };
 	call->begun_ns = ns_at(chunk, entry->begun, line->from->ns_per_tick);
@@ -114,7 +107,7 @@ static void take_call(struct timeline *line, const struct part_chunk *chunk, con
 		greatest(ns_at(chunk, entry->ended, line->from->ns_per_tick), call->begun_ns + 1 + 2 * (uint64_t)arrows);
 	place_arrows(line, first_arrow, call);
 	if (entry->bytes)
-		*(struct moved *)append(&line->moved, &line->moved_count, &line->moved_capacity, sizeof(*line->moved)) =
+		*(struct moved *)program_append(&line->moved, &line->moved_count, &line->moved_capacity, sizeof(*line->moved)) =
 			(struct moved){ call->ended_ns, entry->bytes };
 }
 
@@ -136,7 +129,8 @@ static void take_entries(struct timeline *line, const struct read_chunks *chunks
 				first_arrow = line->arrow_count;
 				continue;
 			}
-			*(struct arrow *)append(&line->arrows, &line->arrow_count, &line->arrow_capacity, sizeof(*line->arrows)) =
+			*(struct arrow *)program_append(&line->arrows, &line->arrow_count, &line->arrow_capacity,
+			                                sizeof(*line->arrows)) =
 				(struct arrow){ .entry = entry, .lane = chunk->lane };
 		}
 	}
@@ -309,7 +303,8 @@ static void add_arrow_ends(struct timeline *line)
 		const struct arrow *arrow = &line->arrows[i];
 
 		if (arrow->number)
-			*(struct slice *)append(&line->slices, &line->slice_count, &line->slice_capacity, sizeof(*line->slices)) =
+			*(struct slice *)program_append(&line->slices, &line->slice_count, &line->slice_capacity,
+			                                sizeof(*line->slices)) =
 				(struct slice){ arrow->entry, arrow->seen_ns, arrow->seen_ns + 1, arrow->lane, arrow->number };
 	}
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "see/json_text.h"
+#include "see/report/program.h"
 
 #define LINE_BYTES 4096
 
@@ -151,9 +152,9 @@ void lines_read(FILE *in, struct rows *rows)
 
 	for (int number = 1; fgets(line, sizeof(line), in); number++) {
 		if (!lines_parse(line, &row))
-			top_fail("line %d of standard input was not written by oriel-top --json", number);
+			program_fail("line %d of standard input was not written by oriel-top --json", number);
 		*rows_add(rows) = row;
 	}
 	if (ferror(in))
-		top_fail("standard input cannot be read");
+		program_fail("standard input cannot be read");
 }

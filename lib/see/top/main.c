@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "oriel.h"
+#include "see/report/program.h"
 #include "see/top/lines.h"
 #include "see/top/root.h"
 #include "see/top/scan.h"
 #include "see/top/table.h"
 
 #define PIDS_MAX 64
+
+const char program_name[] = "oriel-top";
 
 static const char usage[] =
 	"usage: oriel-top [--json] [PID...]\n"

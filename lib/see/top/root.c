@@ -6,6 +6,7 @@
  * rank farthest from it. A stopped rank is a root.
  */
 #include "see/top/root.h"
+#include "see/report/program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +80,7 @@ static bool open_graph(struct graph *graph, const struct row *rows, size_t count
 
 	*graph = (struct graph){ .node = calloc(most, sizeof(*graph->node)), .queue = calloc(most, sizeof(size_t)) };
 	if (!graph->node || !graph->queue)
-		top_fail("out of memory");
+		program_fail("out of memory");
 	add_nodes(graph, rows, count);
 	add_awaited(graph, rows, count);
 	return graph->count > 0;

@@ -2,33 +2,21 @@
 /* See rows.h. */
 #include "see/top/rows.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/util.h"
-
-void top_fail(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	fputs("oriel-top: ", stderr);
-	vfprintf(stderr, format, arguments);
-	fputc('\n', stderr);
-	va_end(arguments);
-	exit(1);
-}
+#include "see/report/program.h"
 
 struct row *rows_add(struct rows *rows)
 {
+	struct row *row;
+
 	if (rows->count == ROWS_MAX)
-		top_fail("there are more than %d waits", ROWS_MAX);
-	if (!grow_array(&rows->list, &rows->capacity, rows->count + 1, sizeof(*rows->list)))
-		top_fail("out of memory");
-	rows->list[rows->count] = (struct row){ .lock_of = -1 };
-	return &rows->list[rows->count++];
+		program_fail("there are more than %d waits", ROWS_MAX);
+	row = program_append(&rows->list, &rows->count, &rows->capacity, sizeof(*row));
+	row->lock_of = -1;
+	return row;
 }
 
 static int by_process(const struct row *a, const struct row *b)

@@ -64,7 +64,4 @@ static inline bool row_is_stopped(const struct row *row)
 /* Returns why the rank waits, for the column. */
 const char *row_cause(const struct row *row);
 
-/* Prints why oriel-top ends, and ends it. */
-_Noreturn void top_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 #endif

@@ -12,6 +12,7 @@
 
 #include "base/process.h"
 #include "base/util.h"
+#include "see/report/program.h"
 
 #define LINK_TEXT "/memfd:" BOARD_FILE " (deleted)"
 #define PATH_BYTES 64
@@ -91,7 +92,7 @@ static pid_t own_number(pid_t pid)
 static void keep(struct scan *scan, pid_t pid, const struct board_copy *copy)
 {
 	if (!grow_array(&scan->list, &scan->capacity, scan->count + 1, sizeof(*scan->list)))
-		top_fail("out of memory");
+		program_fail("out of memory");
 	scan->list[scan->count++] = (struct found){ .pid = pid, .own = copy->header.pid, .board = *copy };
 }
 
@@ -127,7 +128,7 @@ static void look_at_all(struct scan *scan)
 	DIR *processes = opendir("/proc");
 
 	if (!processes)
-		top_fail("/proc cannot be read");
+		program_fail("/proc cannot be read");
 	while ((entry = readdir(processes))) {
 		if (atoi(entry->d_name) > 0)
 			look_at_process(scan, (pid_t)atoi(entry->d_name));
