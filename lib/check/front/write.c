@@ -3,7 +3,6 @@
 #include "check/front/write.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -46,19 +45,12 @@ static size_t most_bytes(void)
 	return (size_t)mebibytes * MEBIBYTE;
 }
 
-/* Takes room at once: a full disk is an error here, not a signal at a store. */
-static bool take_room(size_t from, size_t bytes)
-{
-	errno = posix_fallocate(trace_fd, (off_t)from, (off_t)bytes);
-	return errno == 0;
-}
-
 static struct trace *map_file(size_t bytes)
 {
 	size_t first = (sizeof(struct trace) + TRACE_STEP_BYTES) / TRACE_STEP_BYTES * TRACE_STEP_BYTES;
 	void *memory;
 
-	if (!take_room(0, first))
+	if (!part_file_take_room(trace_fd, 0, first))
 		return NULL;
 	memory = mmap(NULL, first + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, trace_fd, 0);
 	room_limit = (first + bytes - sizeof(struct trace)) / sizeof(union trace_room);
@@ -81,7 +73,7 @@ static bool grow(void)
 	size_t from = sizeof(struct trace) + rooms_present * sizeof(union trace_room);
 
 	from = (from + TRACE_STEP_BYTES - 1) / TRACE_STEP_BYTES * TRACE_STEP_BYTES;
-	if (!take_room(from, TRACE_STEP_BYTES))
+	if (!part_file_take_room(trace_fd, from, TRACE_STEP_BYTES))
 		return false;
 	rooms_present = (from + TRACE_STEP_BYTES - sizeof(struct trace)) / sizeof(union trace_room);
 	map_pages((char *)trace + from, TRACE_STEP_BYTES);
@@ -110,9 +102,28 @@ static void complain(const char *what)
 	fprintf(stderr, "oriel: process %d is not checked: %s: %s\n", (int)getpid(), what, strerror(errno));
 }
 
+/* Returns NULL with errno. */
+static struct trace *make_file(char path[PART_FILE_BYTES])
+{
+	struct trace *made;
+	int error;
+
+	trace_fd = part_file_make(TRACE_PREFIX, path);
+	if (trace_fd < 0)
+		return NULL;
+	made = map_file(most_bytes());
+	if (made)
+		return made;
+	error = errno;
+	close(trace_fd);
+	unlink(path);
+	errno = error;
+	return NULL;
+}
+
 void trace_open(void)
 {
-	char path[PART_FOLDER_BYTES + 64], folder[PART_FOLDER_BYTES];
+	char path[PART_FILE_BYTES];
 	struct trace *made;
 
 	if (trace)
@@ -122,19 +133,11 @@ void trace_open(void)
 		complain("it runs a set-user-id program");
 		return;
 	}
-	part_write_folder(folder);
-	if (!part_make_folder(folder)) {
-		complain(folder);
-		return;
-	}
-	snprintf(path, sizeof(path), "%s/" TRACE_PREFIX "XXXXXX", folder);
-	trace_fd = mkstemp(path);
-	made = trace_fd < 0 ? NULL : map_file(most_bytes());
+	made = make_file(path);
 	if (!made) {
 		complain(path);
 		return;
 	}
-	fcntl(trace_fd, F_SETFD, FD_CLOEXEC);
 	pthread_atfork(NULL, NULL, leave_in_child);
 	begin(made);
 	trace = made;

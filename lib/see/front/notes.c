@@ -64,7 +64,7 @@ static int rank_in_job(const struct part *other, const struct part *own)
 
 static const struct part *map_other(const char *path)
 {
-	int fd = part_file_open(path);
+	int fd = part_file_open(path, sizeof(struct part));
 	void *memory = MAP_FAILED;
 
 	if (fd >= 0)

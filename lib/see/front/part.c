@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "see/front/clock.h"
@@ -19,26 +18,11 @@ bool clock_is_counter;
 
 static struct part *part;
 static char folder[PART_FOLDER_BYTES];
-static char part_path[PART_FOLDER_BYTES + 64];
+static char part_path[PART_FILE_BYTES];
 
 static void complain(const char *what, const char *where)
 {
 	fprintf(stderr, "oriel: there is no %s of process %d: %s: %s\n", what, (int)getpid(), where, strerror(errno));
-}
-
-/*
- * Takes the room at once: a full disk is an error here, not a signal at a store. Beyond the limit
- * of a file's size fallocate raises a signal.
- */
-static bool take_room(int fd, uint64_t bytes)
-{
-	struct rlimit limit;
-
-	errno = EFBIG;
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur)
-		return false;
-	errno = posix_fallocate(fd, 0, (off_t)bytes);
-	return errno == 0;
 }
 
 /* Without room for the timeline there is a profile alone. */
@@ -47,9 +31,9 @@ static struct part *map_file(int fd)
 	uint32_t chunks = trace_chunks_wanted();
 	struct part *memory;
 
-	if (!take_room(fd, sizeof(struct part)))
+	if (!part_file_take_room(fd, 0, sizeof(struct part)))
 		return NULL;
-	if (chunks && !take_room(fd, part_file_bytes(chunks))) {
+	if (chunks && !part_file_take_room(fd, 0, part_file_bytes(chunks))) {
 		complain("timeline", part_path);
 		chunks = 0;
 		if (ftruncate(fd, sizeof(struct part)))
@@ -64,7 +48,7 @@ static struct part *map_file(int fd)
 
 static struct part *make_file(void)
 {
-	int fd = mkstemp(part_path), error;
+	int fd = part_file_make(PART_PREFIX, part_path), error;
 	struct part *made;
 
 	if (fd < 0)
@@ -118,11 +102,6 @@ void part_open(void)
 		return;
 	}
 	part_write_folder(folder);
-	if (!part_make_folder(folder)) {
-		complain("profile", folder);
-		return;
-	}
-	snprintf(part_path, sizeof(part_path), "%s/" PART_PREFIX "XXXXXX", folder);
 	part = make_file();
 	if (!part) {
 		complain("profile", part_path);

@@ -18,6 +18,7 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
@@ -211,14 +212,24 @@ enum wait_cause {
 };
 
 #define PART_FOLDER_BYTES 256
+#define PART_FILE_BYTES (PART_FOLDER_BYTES + 64)
 
 /* Writes the path of the user's folder of parts. */
 void part_write_folder(char folder[PART_FOLDER_BYTES]);
 
-/* Makes the folder, to which no other user can write. Returns false with errno. */
-bool part_make_folder(const char *folder);
+/*
+ * Makes a file of that prefix in the folder, which it makes, too, and to which no other user can
+ * write. Returns its descriptor; or -1 with errno, and the path is that of what cannot be made.
+ */
+int part_file_make(const char *prefix, char path[PART_FILE_BYTES]);
 
-/* Opens another process's part. Returns -1 if it is no file of this user, or too small. */
-int part_file_open(const char *path);
+/*
+ * Takes room for bytes of a file at once: a full disk is an error here, not a signal at a store,
+ * and so is the limit of a file's size. Returns false with errno.
+ */
+bool part_file_take_room(int fd, uint64_t from, uint64_t bytes);
+
+/* Opens another process's file. Returns -1 if it is no file of this user, or smaller than that. */
+int part_file_open(const char *path, size_t least_bytes);
 
 #endif

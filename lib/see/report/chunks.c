@@ -65,7 +65,7 @@ static uint32_t chunks_in(int fd, const struct part_header *header)
 void chunks_read(struct read_chunks *chunks, const struct read_part *from)
 {
 	const struct part_header *header = &from->part->header;
-	int fd = part_file_open(from->path);
+	int fd = part_file_open(from->path, sizeof(struct part));
 	uint32_t count = chunks_in(fd, header);
 
 	for (uint32_t i = 0; i < count; i++) {

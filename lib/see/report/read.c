@@ -78,7 +78,7 @@ static bool check_part(struct part *part)
 static struct part *copy_part(const char *path)
 {
 	struct part *part = malloc(sizeof(*part));
-	int fd = part_file_open(path);
+	int fd = part_file_open(path, sizeof(struct part));
 	bool sound = part && fd >= 0 && pread(fd, part, sizeof(*part), 0) == sizeof(*part) && check_part(part);
 
 	if (fd >= 0)
