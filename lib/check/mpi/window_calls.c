@@ -118,6 +118,33 @@ static void add_operation(struct place here, const struct operation *operation, 
 	pieces_end(&pieces);
 }
 
+/* What the operations of a kind access. `own` is the origin's memory. */
+
+static struct operation put_of(MPI_Win win, int rank, MPI_Aint disp, struct side target, struct side own)
+{
+	return (struct operation){ win, rank, disp, ACCESS_PUT, .target = target, .read = own };
+}
+
+static struct operation get_of(MPI_Win win, int rank, MPI_Aint disp, struct side target, struct side own)
+{
+	return (struct operation){ win, rank, disp, ACCESS_GET, .target = target, .written = own };
+}
+
+static struct operation accumulate_of(MPI_Win win, int rank, MPI_Aint disp, struct side target, struct side own,
+                                      MPI_Op op)
+{
+	return (
+		struct operation){ win, rank, disp, ACCESS_ACCUMULATE, .target = target, .read = own, .op = element_op(op) };
+}
+
+static struct operation fetch_of(MPI_Win win, int rank, MPI_Aint disp, struct side target, struct side own,
+                                 struct side result, MPI_Op op)
+{
+	return (struct operation){
+		win, rank, disp, ACCESS_FETCH, .target = target, .read = own, .written = result, .op = element_op(op)
+	};
+}
+
 /* Begins an operation. If it has a request, that says when it is over for the origin. */
 static void operation_begin(struct place here, struct operation *operation, bool has_request)
 {
@@ -148,11 +175,9 @@ static int operation_end(struct place here, const struct operation *operation, c
 int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+	struct operation operation = put_of(win, target_rank, target_disp, side_of(NULL, target_count, target_datatype),
+	                                    side_of(origin_addr, origin_count, origin_datatype));
 
-	operation.access = ACCESS_PUT;
-	operation.target = side_of(NULL, target_count, target_datatype);
-	operation.read = side_of(origin_addr, origin_count, origin_datatype);
 	operation_begin(HERE("MPI_Put"), &operation, false);
 	return operation_end(HERE("MPI_Put"), &operation, NULL,
 	                     next.Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -163,11 +188,9 @@ TAKEN(Put);
 int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
             int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+	struct operation operation = get_of(win, target_rank, target_disp, side_of(NULL, target_count, target_datatype),
+	                                    side_of(origin_addr, origin_count, origin_datatype));
 
-	operation.access = ACCESS_GET;
-	operation.target = side_of(NULL, target_count, target_datatype);
-	operation.written = side_of(origin_addr, origin_count, origin_datatype);
 	operation_begin(HERE("MPI_Get"), &operation, false);
 	return operation_end(HERE("MPI_Get"), &operation, NULL,
 	                     next.Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -178,12 +201,10 @@ TAKEN(Get);
 int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+	struct operation operation =
+		accumulate_of(win, target_rank, target_disp, side_of(NULL, target_count, target_datatype),
+	                  side_of(origin_addr, origin_count, origin_datatype), op);
 
-	operation.access = ACCESS_ACCUMULATE;
-	operation.target = side_of(NULL, target_count, target_datatype);
-	operation.read = side_of(origin_addr, origin_count, origin_datatype);
-	operation.op = element_op(op);
 	operation_begin(HERE("MPI_Accumulate"), &operation, false);
 	return operation_end(HERE("MPI_Accumulate"), &operation, NULL,
 	                     next.Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -195,13 +216,10 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
                        int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
                        int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+	struct operation operation = fetch_of(win, target_rank, target_disp, side_of(NULL, target_count, target_datatype),
+	                                      side_of(origin_addr, origin_count, origin_datatype),
+	                                      side_of(result_addr, result_count, result_datatype), op);
 
-	operation.access = ACCESS_FETCH;
-	operation.target = side_of(NULL, target_count, target_datatype);
-	operation.read = side_of(origin_addr, origin_count, origin_datatype);
-	operation.written = side_of(result_addr, result_count, result_datatype);
-	operation.op = element_op(op);
 	operation_begin(HERE("MPI_Get_accumulate"), &operation, false);
 	return operation_end(HERE("MPI_Get_accumulate"), &operation, NULL,
 	                     next.Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
@@ -213,11 +231,9 @@ TAKEN(Get_accumulate);
 int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+	struct operation operation = put_of(win, target_rank, target_disp, side_of(NULL, target_count, target_datatype),
+	                                    side_of(origin_addr, origin_count, origin_datatype));
 
-	operation.access = ACCESS_PUT;
-	operation.target = side_of(NULL, target_count, target_datatype);
-	operation.read = side_of(origin_addr, origin_count, origin_datatype);
 	operation_begin(HERE("MPI_Rput"), &operation, true);
 	return operation_end(HERE("MPI_Rput"), &operation, request,
 	                     next.Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -228,11 +244,9 @@ TAKEN(Rput);
 int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
              int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+	struct operation operation = get_of(win, target_rank, target_disp, side_of(NULL, target_count, target_datatype),
+	                                    side_of(origin_addr, origin_count, origin_datatype));
 
-	operation.access = ACCESS_GET;
-	operation.target = side_of(NULL, target_count, target_datatype);
-	operation.written = side_of(origin_addr, origin_count, origin_datatype);
 	operation_begin(HERE("MPI_Rget"), &operation, true);
 	return operation_end(HERE("MPI_Rget"), &operation, request,
 	                     next.Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -244,12 +258,10 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
                     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
                     MPI_Request *request)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+	struct operation operation =
+		accumulate_of(win, target_rank, target_disp, side_of(NULL, target_count, target_datatype),
+	                  side_of(origin_addr, origin_count, origin_datatype), op);
 
-	operation.access = ACCESS_ACCUMULATE;
-	operation.target = side_of(NULL, target_count, target_datatype);
-	operation.read = side_of(origin_addr, origin_count, origin_datatype);
-	operation.op = element_op(op);
 	operation_begin(HERE("MPI_Raccumulate"), &operation, true);
 	return operation_end(HERE("MPI_Raccumulate"), &operation, request,
 	                     next.Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -261,13 +273,10 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
                         int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
                         int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+	struct operation operation = fetch_of(win, target_rank, target_disp, side_of(NULL, target_count, target_datatype),
+	                                      side_of(origin_addr, origin_count, origin_datatype),
+	                                      side_of(result_addr, result_count, result_datatype), op);
 
-	operation.access = ACCESS_FETCH;
-	operation.target = side_of(NULL, target_count, target_datatype);
-	operation.read = side_of(origin_addr, origin_count, origin_datatype);
-	operation.written = side_of(result_addr, result_count, result_datatype);
-	operation.op = element_op(op);
 	operation_begin(HERE("MPI_Rget_accumulate"), &operation, true);
 	return operation_end(HERE("MPI_Rget_accumulate"), &operation, request,
 	                     next.Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
@@ -279,12 +288,9 @@ TAKEN(Rget_accumulate);
 int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
                      MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp, .access = ACCESS_FETCH };
+	struct operation operation = fetch_of(win, target_rank, target_disp, side_of(NULL, 1, datatype),
+	                                      side_of(origin_addr, 1, datatype), side_of(result_addr, 1, datatype), op);
 
-	operation.target = side_of(NULL, 1, datatype);
-	operation.read = side_of(origin_addr, 1, datatype);
-	operation.written = side_of(result_addr, 1, datatype);
-	operation.op = element_op(op);
 	operation_begin(HERE("MPI_Fetch_and_op"), &operation, false);
 	return operation_end(HERE("MPI_Fetch_and_op"), &operation, NULL,
 	                     next.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win));
@@ -619,11 +625,9 @@ TAKEN(Win_set_name);
 int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+	struct operation operation = put_of(win, target_rank, target_disp, side_of(NULL, target_count, target_datatype),
+	                                    side_of(origin_addr, origin_count, origin_datatype));
 
-	operation.access = ACCESS_PUT;
-	operation.target = side_of(NULL, target_count, target_datatype);
-	operation.read = side_of(origin_addr, origin_count, origin_datatype);
 	operation_begin(HERE("MPI_Put_c"), &operation, false);
 	return operation_end(HERE("MPI_Put_c"), &operation, NULL,
 	                     next.Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -634,11 +638,9 @@ TAKEN(Put_c);
 int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+	struct operation operation = get_of(win, target_rank, target_disp, side_of(NULL, target_count, target_datatype),
+	                                    side_of(origin_addr, origin_count, origin_datatype));
 
-	operation.access = ACCESS_GET;
-	operation.target = side_of(NULL, target_count, target_datatype);
-	operation.written = side_of(origin_addr, origin_count, origin_datatype);
 	operation_begin(HERE("MPI_Get_c"), &operation, false);
 	return operation_end(HERE("MPI_Get_c"), &operation, NULL,
 	                     next.Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -649,12 +651,10 @@ TAKEN(Get_c);
 int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                      MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+	struct operation operation =
+		accumulate_of(win, target_rank, target_disp, side_of(NULL, target_count, target_datatype),
+	                  side_of(origin_addr, origin_count, origin_datatype), op);
 
-	operation.access = ACCESS_ACCUMULATE;
-	operation.target = side_of(NULL, target_count, target_datatype);
-	operation.read = side_of(origin_addr, origin_count, origin_datatype);
-	operation.op = element_op(op);
 	operation_begin(HERE("MPI_Accumulate_c"), &operation, false);
 	return operation_end(HERE("MPI_Accumulate_c"), &operation, NULL,
 	                     next.Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -667,13 +667,10 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
                          MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                          MPI_Win win)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+	struct operation operation = fetch_of(win, target_rank, target_disp, side_of(NULL, target_count, target_datatype),
+	                                      side_of(origin_addr, origin_count, origin_datatype),
+	                                      side_of(result_addr, result_count, result_datatype), op);
 
-	operation.access = ACCESS_FETCH;
-	operation.target = side_of(NULL, target_count, target_datatype);
-	operation.read = side_of(origin_addr, origin_count, origin_datatype);
-	operation.written = side_of(result_addr, result_count, result_datatype);
-	operation.op = element_op(op);
 	operation_begin(HERE("MPI_Get_accumulate_c"), &operation, false);
 	return operation_end(HERE("MPI_Get_accumulate_c"), &operation, NULL,
 	                     next.Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
@@ -686,11 +683,9 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                MPI_Request *request)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+	struct operation operation = put_of(win, target_rank, target_disp, side_of(NULL, target_count, target_datatype),
+	                                    side_of(origin_addr, origin_count, origin_datatype));
 
-	operation.access = ACCESS_PUT;
-	operation.target = side_of(NULL, target_count, target_datatype);
-	operation.read = side_of(origin_addr, origin_count, origin_datatype);
 	operation_begin(HERE("MPI_Rput_c"), &operation, true);
 	return operation_end(HERE("MPI_Rput_c"), &operation, request,
 	                     next.Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -702,11 +697,9 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                MPI_Request *request)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+	struct operation operation = get_of(win, target_rank, target_disp, side_of(NULL, target_count, target_datatype),
+	                                    side_of(origin_addr, origin_count, origin_datatype));
 
-	operation.access = ACCESS_GET;
-	operation.target = side_of(NULL, target_count, target_datatype);
-	operation.written = side_of(origin_addr, origin_count, origin_datatype);
 	operation_begin(HERE("MPI_Rget_c"), &operation, true);
 	return operation_end(HERE("MPI_Rget_c"), &operation, request,
 	                     next.Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -718,12 +711,10 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                       MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                       MPI_Win win, MPI_Request *request)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+	struct operation operation =
+		accumulate_of(win, target_rank, target_disp, side_of(NULL, target_count, target_datatype),
+	                  side_of(origin_addr, origin_count, origin_datatype), op);
 
-	operation.access = ACCESS_ACCUMULATE;
-	operation.target = side_of(NULL, target_count, target_datatype);
-	operation.read = side_of(origin_addr, origin_count, origin_datatype);
-	operation.op = element_op(op);
 	operation_begin(HERE("MPI_Raccumulate_c"), &operation, true);
 	return operation_end(HERE("MPI_Raccumulate_c"), &operation, request,
 	                     next.Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -736,13 +727,10 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
                           MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                           MPI_Win win, MPI_Request *request)
 {
-	struct operation operation = { .win = win, .rank = target_rank, .disp = target_disp };
+	struct operation operation = fetch_of(win, target_rank, target_disp, side_of(NULL, target_count, target_datatype),
+	                                      side_of(origin_addr, origin_count, origin_datatype),
+	                                      side_of(result_addr, result_count, result_datatype), op);
 
-	operation.access = ACCESS_FETCH;
-	operation.target = side_of(NULL, target_count, target_datatype);
-	operation.read = side_of(origin_addr, origin_count, origin_datatype);
-	operation.written = side_of(result_addr, result_count, result_datatype);
-	operation.op = element_op(op);
 	operation_begin(HERE("MPI_Rget_accumulate_c"), &operation, true);
 	return operation_end(HERE("MPI_Rget_accumulate_c"), &operation, request,
 	                     next.Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
