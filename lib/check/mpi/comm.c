@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "check/mpi/calls.h"
+#include "see/front/mpi_ranks.h"
 
 #define PLACES 256
 
@@ -29,24 +30,7 @@ struct comm *comm_find(MPI_Comm handle)
 
 int *comm_ranks_of(MPI_Group group, int *count)
 {
-	MPI_Group world = MPI_GROUP_NULL;
-	int *own, *ranks, rc = PMPI_Group_size(group, count);
-
-	own = malloc(((size_t)*count + 1) * sizeof(int));
-	ranks = malloc(((size_t)*count + 1) * sizeof(int));
-	for (int i = 0; own && i < *count; i++)
-		own[i] = i;
-	if (rc == MPI_SUCCESS && own && ranks)
-		rc = PMPI_Comm_group(MPI_COMM_WORLD, &world);
-	if (rc == MPI_SUCCESS && own && ranks)
-		rc = PMPI_Group_translate_ranks(group, *count, own, world, ranks);
-	if (world != MPI_GROUP_NULL)
-		PMPI_Group_free(&world);
-	free(own);
-	if (rc == MPI_SUCCESS)
-		return ranks;
-	free(ranks);
-	return NULL;
+	return PMPI_Group_size(group, count) == MPI_SUCCESS ? mpi_ranks_of(group, *count) : NULL;
 }
 
 static int *ranks_of_comm(MPI_Comm handle, int *count)

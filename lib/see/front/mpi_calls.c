@@ -12,6 +12,7 @@
 
 #include "base/util.h"
 #include "see/front/call.h"
+#include "see/front/mpi_ranks.h"
 
 #define CALLS_OF_MPI_3(X)                                                                                              \
 	X(Put)                                                                                                             \
@@ -315,28 +316,6 @@ int MPI_Win_detach(MPI_Win win, const void *base)
 
 /* ---- windows ---- */
 
-/* Returns the group's ranks in MPI_COMM_WORLD, or NULL. The caller frees them. */
-static int *ranks_of(MPI_Group group, int count)
-{
-	int *own = malloc((size_t)count * sizeof(int)), *ranks = malloc((size_t)count * sizeof(int));
-	MPI_Group world = MPI_GROUP_NULL;
-	int rc = own && ranks ? MPI_SUCCESS : MPI_ERR_OTHER;
-
-	for (int i = 0; rc == MPI_SUCCESS && i < count; i++)
-		own[i] = i;
-	if (rc == MPI_SUCCESS)
-		rc = PMPI_Comm_group(MPI_COMM_WORLD, &world);
-	if (rc == MPI_SUCCESS)
-		rc = PMPI_Group_translate_ranks(group, count, own, world, ranks);
-	if (world != MPI_GROUP_NULL)
-		PMPI_Group_free(&world);
-	free(own);
-	if (rc == MPI_SUCCESS)
-		return ranks;
-	free(ranks);
-	return NULL;
-}
-
 /* The creation of a window. */
 struct creation {
 	struct call call;
@@ -352,7 +331,7 @@ static struct creation enter(const char *name, MPI_Comm comm, const void *caller
 
 	if (part_of_process() && comm != MPI_COMM_NULL && PMPI_Comm_group(comm, &group) == MPI_SUCCESS) {
 		if (PMPI_Group_size(group, &creation.count) == MPI_SUCCESS)
-			creation.ranks = ranks_of(group, creation.count);
+			creation.ranks = mpi_ranks_of(group, creation.count);
 		PMPI_Group_free(&group);
 	}
 	creation_begins(creation.ranks, creation.count, begun_ns);
