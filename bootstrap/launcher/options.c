@@ -4,6 +4,7 @@
 
 #include "boot.h"
 #include "launcher/nodes.h"
+#include "wire/environment.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -125,8 +126,8 @@ static enum options_verdict parse_device(struct options *options, const char *te
 
 static enum options_verdict parse_unkind(struct options *options, const char *text)
 {
-	if (!*text || strspn(text, "0123456789") != strlen(text) || strlen(text) > RUN_SEED_DIGITS)
-		return wrong(options, "--unkind %.32s: the seed must be a number of 1 to %d digits", text, RUN_SEED_DIGITS);
+	if (!boot_is_seed(text))
+		return wrong(options, "--unkind %.32s: the seed must be a number of 1 to %d digits", text, BOOT_SEED_DIGITS);
 	options->unkind = text;
 	return OPTIONS_RUN;
 }

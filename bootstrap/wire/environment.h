@@ -3,6 +3,9 @@
 #ifndef ORIEL_WIRE_ENVIRONMENT_H
 #define ORIEL_WIRE_ENVIRONMENT_H
 
+#include <stdbool.h>
+#include <string.h>
+
 #define BOOT_ENV_SERVER "ORIEL_BOOTSTRAP" /* see address.h */
 #define BOOT_ENV_RANK "ORIEL_RANK"
 #define BOOT_ENV_SIZE "ORIEL_SIZE"
@@ -12,5 +15,13 @@
 #define BOOT_ENV_DEVICE "ORIEL_DEVICE"
 #define BOOT_ENV_VERBOSE "ORIEL_VERBOSE"
 #define BOOT_ENV_UNKIND "ORIEL_UNKIND"
+#define BOOT_SEED_DIGITS 18
+
+static inline bool boot_is_seed(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length > 0 && length <= BOOT_SEED_DIGITS && strspn(text, "0123456789") == length;
+}
 
 #endif

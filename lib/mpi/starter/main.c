@@ -22,6 +22,7 @@
 #include "mpi/starter/starter.h"
 #include "oriel.h"
 #include "variables.h"
+#include "wire/environment.h"
 
 static void usage(FILE *to)
 {
@@ -85,12 +86,10 @@ static const char *value_behind(char ***arguments, const char *name)
 	return *++*arguments;
 }
 
-#define SEED_DIGITS 18
-
 static void take_seed(const char *seed, struct options *options)
 {
-	if (!*seed || strspn(seed, "0123456789") != strlen(seed) || strlen(seed) > SEED_DIGITS)
-		say_and_exit(EXIT_REFUSED, "--unkind %s: the seed must be a number of 1 to %d digits", seed, SEED_DIGITS);
+	if (!boot_is_seed(seed))
+		say_and_exit(EXIT_REFUSED, "--unkind %s: the seed must be a number of 1 to %d digits", seed, BOOT_SEED_DIGITS);
 	options->unkind = seed;
 }
 
@@ -266,7 +265,7 @@ int main(int argc, char **argv)
 	if (is_first())
 		variables_check(environ, report_misspelt, NULL);
 	if (options.unkind)
-		set_variable("ORIEL_UNKIND", options.unkind);
+		set_variable(BOOT_ENV_UNKIND, options.unkind);
 	prepare_fronts(&options);
 	preload(layer);
 	if (program.here)
