@@ -12,7 +12,7 @@
  * Calls that an MPI or the layer makes inside of a taken call are passed on: `inside` counts.
  *
  * Where a call may order ranks in a way that is not followed, as MPI_Comm_spawn does, the trace
- * says so, and judging ends there.
+ * says so, and judging ends there (unfollowed_calls.c).
  */
 #ifndef ORIEL_CHECK_MPI_CALLS_H
 #define ORIEL_CHECK_MPI_CALLS_H
@@ -136,8 +136,5 @@ int collective_end(const struct collective *collective, int rc);
 
 /* Ends a call that has made a request. */
 int collective_start(const struct collective *collective, const MPI_Request *request, int rc);
-
-/* A call that cannot be followed. */
-void call_unknown(struct place place);
 
 #endif
