@@ -43,7 +43,7 @@ enum sync_bit {
 #define SYNC_NO_OPERATION \
 	(SYNC_ACCESS_NOBODY | SYNC_COMPLETING | SYNC_FENCE_BEGUN | SYNC_FENCING | SYNC_FREEING | SYNC_LOCKING_ALL)
 
-/* What keeps the gate shut (op/gate.h). */
+/* With any of these the gate (op/gate.h) is shut. */
 #define SYNC_SHUT (SYNC_NO_OPERATION | SYNC_UNKIND)
 
 enum sync_call {

@@ -4,9 +4,9 @@
  *
  * Each seed has a window "seed N" of its own, and some phases. In a phase each cell of each rank's
  * memory belongs to one rank, which puts, gets and accumulates there, or is read by all, or is
- * summed up by all. What ends a phase depends on the seed: flush and barrier, fence, start and post,
- * an exclusive lock, or a signal. In form `racy` one of these is left out, between two phases in
- * which different ranks put to cell 0 of rank 0; all other orders stay.
+ * summed up by all. The seed chooses the call that ends a phase: flush and barrier, fence, start
+ * and post, an exclusive lock, or a signal. In form `racy` one of these is left out, between two
+ * phases in which different ranks put to cell 0 of rank 0; all other orders stay.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,7 +49,7 @@ static void must(int rc)
 	exit(1);
 }
 
-/* What all ranks draw for a phase. */
+/* A phase's random choices. All ranks make the same. */
 struct phase {
 	int first; /* that puts to cell 0 of rank 0 */
 	enum use use[CELLS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* fuzz_timeline.c - chunks of a timeline, as another process has written them: chunks.c and timeline.c. */
+/* fuzz_timeline.c - chunks of a timeline that another process has written: chunks.c, timeline.c */
 #define INSTALLED_LIBDIR "lib"
 
 #include "base/util.c"
@@ -43,7 +43,7 @@ static size_t take(void *to, size_t bytes, const uint8_t **data, size_t size)
 	return size - taken;
 }
 
-/* A part has some sites and a window. The input is the header's rank and size, the sites, and the chunks. */
+/* A part has some sites and a window. The input has rank, size, sites and chunks. */
 static size_t fill_part(struct part *part, const uint8_t *data, size_t size)
 {
 	const uint8_t *at = data;

@@ -3,7 +3,7 @@
  * bugs.h - programs with a bug of one-sided communication, and the same programs without it
  *
  * bugs.c has what both forms share; form_mpi.c and form_oriel.c have the calls. Rank 0 is the
- * origin, rank 1 the target. What is right differs from round to round.
+ * origin, rank 1 the target. Each round has another right result.
  */
 #ifndef UNKIND_BUGS_H
 #define UNKIND_BUGS_H

@@ -71,7 +71,7 @@ static void *kill_later(void *us)
 	return NULL;
 }
 
-/* What is counted in the file outlives the process. */
+/* Counts calls in a file, which is there after the process has been killed. */
 static int count_in(const char *folder)
 {
 	char path[512];
