@@ -26,7 +26,6 @@
 static void begin(const char *what)
 {
 	fake_reset();
-	setenv("ORIEL_CONNECT_TIMEOUT", "25", 1);
 	ranks_limit(30, "%s", what);
 }
 

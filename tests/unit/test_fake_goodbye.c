@@ -25,7 +25,6 @@ static void begin_run(const char *what)
 {
 	fake_reset();
 	steps = 0;
-	setenv("ORIEL_CONNECT_TIMEOUT", "25", 1);
 	ranks_limit(30, "%s", what);
 }
 

@@ -132,6 +132,7 @@ static void sweep__every_call_to_the_device(void)
 
 static void sweep__every_work_request(void)
 {
+	setenv("ORIEL_CONNECT_TIMEOUT", "2", 1);
 	sweep(SWEEP_REQUESTS, "work request", 30);
 }
 
