@@ -15,8 +15,9 @@ table=tests/soft/others.md
 groups_all="rdma_core rdmacm ucx libfabric mpi"
 out=$(mktemp -d) || exit 1
 trap 'rm -rf "$out"' EXIT
-# The slowest takes seconds on an idle machine; this is for a machine that is not.
-limit=$((120 * ${TESTS_SLOWNESS:-1}))
+# The slowest takes seconds on an idle machine; this is for a machine that is not. What does not heed SIGTERM is killed.
+limit=$((60 * ${TESTS_SLOWNESS:-1}))
+bounded="timeout -k 10 $limit"
 # shellcheck source=tests/soft/pairs.sh
 . tests/soft/pairs.sh
 # shellcheck source=tests/mpi/versions.sh
@@ -71,7 +72,7 @@ run_rdma_core() {
 		say skip rdma_core "python3-pyverbs is not installed, or its tests are not there"
 		return
 	fi
-	timeout $limit $before /usr/bin/python3 tests/soft/rdma_core.py "$out" $address >"$out/rdma_core" 2>"$out/errors"
+	$bounded $before /usr/bin/python3 tests/soft/rdma_core.py "$out" $address >"$out/rdma_core" 2>"$out/errors"
 	grep -E '^(ok|skip|not ok) ' "$out/rdma_core"
 	grep -q '^rdma_core: ' "$out/rdma_core" || say "not ok" rdma_core "$(why "$out/errors")"
 }
@@ -82,10 +83,10 @@ run_rdma_core() {
 # may not end by itself, is told to.
 cm_test() { # name, server, client
 	local name=$1 pid status end=$((SECONDS + limit))
-	timeout $limit $before $2 >"$out/server" 2>&1 &
+	$bounded $before $2 >"$out/server" 2>&1 &
 	pid=$!
 	while
-		timeout $limit $before $3 >"$out/client" 2>&1
+		$bounded $before $3 >"$out/client" 2>&1
 		status=$?
 		grep -qE 'refused|REJECTED' "$out/client" && kill -0 $pid 2>/dev/null && [ $SECONDS -lt $end ]
 	do
@@ -104,10 +105,10 @@ cm_test() { # name, server, client
 
 # The sender starts when the receiver has joined, or has ended in vain.
 mckey_test() {
-	timeout $limit $before stdbuf -oL mckey -m 239.1.1.1 -b $address >"$out/server" 2>&1 &
+	$bounded $before stdbuf -oL mckey -m 239.1.1.1 -b $address >"$out/server" 2>&1 &
 	local pid=$!
 	until grep -q 'receiving data' "$out/server" || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
-	if timeout $limit $before mckey -m 239.1.1.1 -b $address -s >"$out/client" 2>&1 && wait $pid; then
+	if $bounded $before mckey -m 239.1.1.1 -b $address -s >"$out/client" 2>&1 && wait $pid; then
 		say ok mckey
 	elif grep -q 'Operation not supported' "$out/client"; then
 		say skip mckey "$(grep -m 1 'Operation not supported' "$out/client")"
@@ -228,7 +229,7 @@ run_libfabric() {
 mpi_test() { # name, command
 	local name=$1
 	shift
-	if timeout $limit $before "$@" >"$out/client" 2>&1 && grep -q '2 ranks exchanged' "$out/client"; then
+	if $bounded $before "$@" >"$out/client" 2>&1 && grep -q '2 ranks exchanged' "$out/client"; then
 		say ok "$name"
 	else
 		say "not ok" "$name" "$(why "$out/client")"
@@ -303,10 +304,10 @@ case ${1:-} in
 	exit
 	;;
 esac
-run_groups "$@" >"$out/lines"
 passed_before >"$out/before"
-sed -E "s/^skip ($(paste -sd'|' "$out/before")):/not ok \1: it passed before, and is skipped now:/" "$out/lines"
-failed=$(sed -E "s/^skip ($(paste -sd'|' "$out/before")):/not ok \1:/" "$out/lines" | grep -c '^not ok ')
-skipped=$(($(grep -cE '^(skip|not ok) ' "$out/lines") - failed))
-echo "soft_others: $(grep -c '^ok ' "$out/lines") passed, $failed failed, $skipped skipped"
+# What passed before and is skipped now fails. Each line is printed when its program has ended: a hang shows behind which.
+run_groups "$@" | sed -uE "s/^skip ($(paste -sd'|' "$out/before")):/not ok \1: it passed before, and is skipped now:/" | tee "$out/lines"
+counted() { grep -cE "^$1 " "$out/lines"; }
+failed=$(counted "not ok")
+echo "soft_others: $(counted ok) passed, $failed failed, $(counted skip) skipped"
 [ "$failed" -eq 0 ]

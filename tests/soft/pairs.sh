@@ -31,11 +31,11 @@ both() { # program, server's arguments, client's arguments
 	server=$(echo "$2" | sed "s/@P/$port/g")
 	client=$(echo "$3" | sed "s/@P/$port/g")
 	# shellcheck disable=SC2086
-	timeout "$limit" $1 $server >"$out/server" 2>&1 &
+	timeout -k 10 "$limit" $1 $server >"$out/server" 2>&1 &
 	pid=$!
 	await_listener $port $pid
 	# shellcheck disable=SC2086
-	timeout "$limit" $1 $client >"$out/client" 2>&1
+	timeout -k 10 "$limit" $1 $client >"$out/client" 2>&1
 	status=$?
 	wait $pid
 	other=$?
