@@ -10,7 +10,7 @@ fake_src = $(wildcard tests/unit/fake_*.c tests/unit/test_fake_*.c) tests/unit/m
 unit_report = tests/unit/report.c
 unit_src = $(filter-out $(fake_src),$(wildcard tests/unit/*.c))
 unit_src += $(addprefix bootstrap/launcher/,kvs.c rdv.c lines.c nodes.c options.c)
-unit_src += $(addprefix lib/see/,top/lines.c top/rows.c report/program.c)
+unit_src += $(addprefix lib/see/,top/lines.c top/rows.c front/part_file.c) $(filter-out %/main.c,$(wildcard lib/see/report/*.c))
 unit_src += $(addprefix lib/mpi/starter/,cache.c image.c libraries.c)
 
 # What the quick set of tests/plan runs, and the rest.
@@ -22,7 +22,7 @@ unit: $(B)/bin/unit $(B)/bin/unit_fake
 multi: lib soft $(B)/bin/oriel-run $(multi_bin)
 launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
-see-tests: mpi $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%) $(B)/tests/see-waits $(B)/tests/see-counts $(B)/tests/see-calls $(perf_rivals:%=$(B)/tests/see-mpi-waits-%)
+see-tests: mpi $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%) $(B)/tests/see-waits $(B)/tests/see-counts $(B)/tests/see-calls $(B)/tests/see-patterns $(perf_rivals:%=$(B)/tests/see-mpi-waits-%) $(perf_rivals:%=$(B)/tests/see-mpi-row-%)
 unkind-tests: mpi $(B)/bin/oriel-run $(B)/tests/unkind-bugs $(perf_rivals:%=$(B)/tests/unkind-mpi-bugs-%)
 check-tests: mpi $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random epochs) $(perf_rivals:%=$(B)/tests/check-mpi-pairs-%) $(perf_rivals:%=$(B)/tests/mpi/random/random-%)
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
@@ -63,6 +63,12 @@ $(B)/tests/see-counts: $(call objects,tests/see/waits/counts.c) $(B)/lib/liborie
 
 $(B)/tests/see-calls: $(call objects,tests/see/trace/calls.c) $(B)/lib/liboriel.so
 	$(link) $^ -Wl,-rpath,$(abspath $(B)/lib)
+
+$(B)/tests/see-patterns: $(call objects,tests/see/advice/patterns.c) $(B)/lib/liboriel.so
+	$(link) $^ -Wl,-rpath,$(abspath $(B)/lib)
+
+$(B)/tests/see-mpi-row-%: tests/see/advice/mpi_row.c
+	$(call quiet,mpicc.$*) mpicc.$* -std=c11 $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -g1 -o $@ $<
 
 $(B)/tests/see-mpi-waits-%: $(waits_src) tests/see/waits/form_mpi.c $(wildcard tests/see/waits/*.h)
 	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $(filter %.c,$^) -lpthread

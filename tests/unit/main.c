@@ -18,6 +18,7 @@ static void add_suites(void)
 	suite_board();
 	suite_answer();
 	suite_site();
+	suite_advice();
 	suite_boot();
 	suite_boot_single();
 	suite_boot_run();

@@ -10,6 +10,7 @@ void suite_proof(void);
 void suite_board(void);
 void suite_answer(void);
 void suite_site(void);
+void suite_advice(void);
 void suite_boot(void);
 void suite_boot_single(void);
 void suite_boot_run(void);

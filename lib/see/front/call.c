@@ -21,7 +21,14 @@ struct site_key {
 	uint32_t lane;
 };
 
+/* The end, at the target, of a site's last call. */
+struct site_end {
+	int target_plus_1; /* 0: none yet */
+	uint64_t offset;
+};
+
 static struct site_key keys[PART_SITES];
+static struct site_end ends[PART_SITES];
 static _Atomic uint16_t places[PLACES]; /* 0: free; else a site's index + 1 */
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t sharing = PTHREAD_MUTEX_INITIALIZER;
@@ -104,6 +111,23 @@ static void count(struct part_site *site, uint64_t bytes, uint64_t ticks)
 	site->sizes[size_class(bytes)]++;
 }
 
+/* Notes the target, and whether the call goes on where the one before it ended. */
+static void follow(struct part_site *site, uint32_t index, const struct call *call, uint64_t bytes)
+{
+	struct site_end *end = &ends[index];
+	uint64_t offset = call->disp == CALL_NO_DISP ? 0 : call->disp * window_unit(call->window);
+	int rank;
+
+	if (end->target_plus_1 != call->target + 1) {
+		rank = window_rank(call->window, call->target);
+		end->target_plus_1 = call->target + 1;
+		site->targets |= rank < 0 ? 0 : 1ULL << rank % 64;
+	} else if (call->disp != CALL_NO_DISP && offset == end->offset) {
+		site->followed++;
+	}
+	end->offset = offset + bytes;
+}
+
 static void trace(const struct call *call, uint64_t bytes, uint64_t ended, uint32_t site, uint32_t lane)
 {
 	trace_add(lane, &(struct part_entry){ .begun = call->begun,
@@ -116,12 +140,17 @@ static void trace(const struct call *call, uint64_t bytes, uint64_t ended, uint3
 
 struct call call_enter(const char *name, uint32_t window, const void *caller)
 {
-	return (struct call){ name, caller, window, -1, clock_ticks() };
+	return (struct call){ name, caller, window, -1, CALL_NO_DISP, clock_ticks() };
 }
 
 struct call call_enter_to(const char *name, uint32_t window, int target, const void *caller)
 {
-	return (struct call){ name, caller, window, target, clock_ticks() };
+	return (struct call){ name, caller, window, target, CALL_NO_DISP, clock_ticks() };
+}
+
+struct call call_enter_at(const char *name, uint32_t window, int target, uint64_t disp, const void *caller)
+{
+	return (struct call){ name, caller, window, target, disp, clock_ticks() };
 }
 
 /* ---- calls that others may wait for ---- */
@@ -206,6 +235,8 @@ int call_leave(const struct call *call, uint64_t bytes, int rc)
 	waits_take(part, index, key.lane, call->begun);
 	ended = clock_ticks();
 	count(&part->sites[index], bytes, ended - call->begun);
+	if (call->target >= 0 && call->window != PART_NONE)
+		follow(&part->sites[index], index, call, bytes);
 	if (trace_is_on())
 		trace(call, bytes, ended, index, key.lane);
 	if (key.lane == SHARED_LANE)

@@ -69,11 +69,14 @@ int notes_latenesses(int rank, struct part_lateness list[PART_LATENESSES]);
 
 /* call.c: calls */
 
+#define CALL_NO_DISP UINT64_MAX
+
 struct call {
 	const char *name;   /* a literal: its address tells the calls apart */
 	const void *caller; /* behind the call, in the program */
 	uint32_t window;    /* index in the part, or PART_NONE */
 	int target;         /* member of the window; -1: none */
+	uint64_t disp;      /* at the target, in its units; CALL_NO_DISP: it does not matter */
 	uint64_t begun;     /* clock_ticks */
 };
 
@@ -81,6 +84,9 @@ struct call call_enter(const char *name, uint32_t window, const void *caller);
 
 /* The call has a target. */
 struct call call_enter_to(const char *name, uint32_t window, int target, const void *caller);
+
+/* The call goes to a place in the target's memory. */
+struct call call_enter_at(const char *name, uint32_t window, int target, uint64_t disp, const void *caller);
 
 /* Records the call, and returns rc. */
 int call_leave(const struct call *call, uint64_t bytes, int rc);
@@ -134,10 +140,13 @@ uint64_t window_count(uint32_t window, enum part_event event);
 uint32_t window_find(uint64_t handle);
 
 /*
- * Adds a window of these members (ranks of the job). Its key is the same on all members, since
- * windows are made in the same order there.
+ * Adds a window of these members (ranks of the job), whose displacements count units of so many
+ * bytes. Its key is the same on all members, since windows are made in the same order there.
  */
-void window_add(uint64_t handle, const char *kind, const int ranks[], int count);
+void window_add(uint64_t handle, const char *kind, uint64_t unit, const int ranks[], int count);
+
+/* Returns the bytes of a unit of displacements. */
+uint64_t window_unit(uint32_t window);
 
 /* Returns the key that the next window of these members will have. */
 uint64_t window_next_key(const int ranks[], int count);

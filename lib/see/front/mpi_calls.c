@@ -87,7 +87,8 @@ static uint64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
 int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Put", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call =
+		call_enter_at("MPI_Put", window_of(win), target_rank, (uint64_t)target_disp, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -97,7 +98,8 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
 int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
             int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Get", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call =
+		call_enter_at("MPI_Get", window_of(win), target_rank, (uint64_t)target_disp, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -107,7 +109,8 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
 int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Accumulate", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call = call_enter_at("MPI_Accumulate", window_of(win), target_rank, (uint64_t)target_disp,
+	                                 __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -129,7 +132,8 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
 int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-	struct call call = call_enter_to("MPI_Rput", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call =
+		call_enter_at("MPI_Rput", window_of(win), target_rank, (uint64_t)target_disp, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -139,7 +143,8 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
 int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
              int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-	struct call call = call_enter_to("MPI_Rget", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call =
+		call_enter_at("MPI_Rget", window_of(win), target_rank, (uint64_t)target_disp, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -321,12 +326,13 @@ struct creation {
 	struct call call;
 	int *ranks; /* NULL: not known */
 	int count;
+	uint64_t unit; /* of displacements, in bytes */
 };
 
-static struct creation enter(const char *name, MPI_Comm comm, const void *caller)
+static struct creation enter(const char *name, uint64_t unit, MPI_Comm comm, const void *caller)
 {
 	uint64_t begun_ns = now_ns();
-	struct creation creation = { call_enter(name, PART_NONE, caller), NULL, 0 };
+	struct creation creation = { call_enter(name, PART_NONE, caller), NULL, 0, unit };
 	MPI_Group group;
 
 	if (part_of_process() && comm != MPI_COMM_NULL && PMPI_Comm_group(comm, &group) == MPI_SUCCESS) {
@@ -342,7 +348,7 @@ static struct creation enter(const char *name, MPI_Comm comm, const void *caller
 static int leave(struct creation *creation, const char *kind, const MPI_Win *win, int rc)
 {
 	if (rc == MPI_SUCCESS && creation->ranks) {
-		window_add((uint64_t)(uintptr_t)*win, kind, creation->ranks, creation->count);
+		window_add((uint64_t)(uintptr_t)*win, kind, creation->unit, creation->ranks, creation->count);
 		creation->call.window = window_of(*win);
 	}
 	call_leave(&creation->call, 0, rc);
@@ -352,28 +358,28 @@ static int leave(struct creation *creation, const char *kind, const MPI_Win *win
 
 int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-	struct creation creation = enter("MPI_Win_create", comm, __builtin_return_address(0));
+	struct creation creation = enter("MPI_Win_create", (uint64_t)disp_unit, comm, __builtin_return_address(0));
 
 	return leave(&creation, "created", win, next.Win_create(base, size, disp_unit, info, comm, win));
 }
 
 int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
 {
-	struct creation creation = enter("MPI_Win_allocate", comm, __builtin_return_address(0));
+	struct creation creation = enter("MPI_Win_allocate", (uint64_t)disp_unit, comm, __builtin_return_address(0));
 
 	return leave(&creation, "allocated", win, next.Win_allocate(size, disp_unit, info, comm, base, win));
 }
 
 int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
 {
-	struct creation creation = enter("MPI_Win_allocate_shared", comm, __builtin_return_address(0));
+	struct creation creation = enter("MPI_Win_allocate_shared", (uint64_t)disp_unit, comm, __builtin_return_address(0));
 
 	return leave(&creation, "shared", win, next.Win_allocate_shared(size, disp_unit, info, comm, base, win));
 }
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-	struct creation creation = enter("MPI_Win_create_dynamic", comm, __builtin_return_address(0));
+	struct creation creation = enter("MPI_Win_create_dynamic", 1, comm, __builtin_return_address(0));
 
 	return leave(&creation, "dynamic", win, next.Win_create_dynamic(info, comm, win));
 }
@@ -455,7 +461,8 @@ int MPI_Finalize(void)
 int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Put_c", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call =
+		call_enter_at("MPI_Put_c", window_of(win), target_rank, (uint64_t)target_disp, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -465,7 +472,8 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
 int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Get_c", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call =
+		call_enter_at("MPI_Get_c", window_of(win), target_rank, (uint64_t)target_disp, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -475,7 +483,8 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
 int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                      MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Accumulate_c", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call = call_enter_at("MPI_Accumulate_c", window_of(win), target_rank, (uint64_t)target_disp,
+	                                 __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -499,7 +508,8 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                MPI_Request *request)
 {
-	struct call call = call_enter_to("MPI_Rput_c", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call =
+		call_enter_at("MPI_Rput_c", window_of(win), target_rank, (uint64_t)target_disp, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -510,7 +520,8 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                MPI_Request *request)
 {
-	struct call call = call_enter_to("MPI_Rget_c", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call =
+		call_enter_at("MPI_Rget_c", window_of(win), target_rank, (uint64_t)target_disp, __builtin_return_address(0));
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -543,21 +554,22 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
 
 int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-	struct creation creation = enter("MPI_Win_create_c", comm, __builtin_return_address(0));
+	struct creation creation = enter("MPI_Win_create_c", (uint64_t)disp_unit, comm, __builtin_return_address(0));
 
 	return leave(&creation, "created", win, next.Win_create_c(base, size, disp_unit, info, comm, win));
 }
 
 int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
 {
-	struct creation creation = enter("MPI_Win_allocate_c", comm, __builtin_return_address(0));
+	struct creation creation = enter("MPI_Win_allocate_c", (uint64_t)disp_unit, comm, __builtin_return_address(0));
 
 	return leave(&creation, "allocated", win, next.Win_allocate_c(size, disp_unit, info, comm, base, win));
 }
 
 int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
 {
-	struct creation creation = enter("MPI_Win_allocate_shared_c", comm, __builtin_return_address(0));
+	struct creation creation =
+		enter("MPI_Win_allocate_shared_c", (uint64_t)disp_unit, comm, __builtin_return_address(0));
 
 	return leave(&creation, "shared", win, next.Win_allocate_shared_c(size, disp_unit, info, comm, base, win));
 }

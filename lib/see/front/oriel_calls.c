@@ -77,14 +77,16 @@ static uint64_t bytes_of_targets(const struct oriel_target_piece pieces[], int c
 
 int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_rank, size_t target_disp)
 {
-	struct call call = call_enter_to("oriel_put", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call =
+		call_enter_at("oriel_put", window_of(win), target_rank, target_disp, __builtin_return_address(0));
 
 	return call_leave(&call, size_bytes, next.put(win, origin, size_bytes, target_rank, target_disp));
 }
 
 int oriel_get(oriel_win *win, void *origin, size_t size_bytes, int target_rank, size_t target_disp)
 {
-	struct call call = call_enter_to("oriel_get", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call =
+		call_enter_at("oriel_get", window_of(win), target_rank, target_disp, __builtin_return_address(0));
 
 	return call_leave(&call, size_bytes, next.get(win, origin, size_bytes, target_rank, target_disp));
 }
@@ -110,7 +112,8 @@ int oriel_getv(oriel_win *win, const struct oriel_origin_piece origin[], int ori
 int oriel_accumulate(oriel_win *win, const void *origin, size_t count, enum oriel_type type, enum oriel_op op,
                      int target_rank, size_t target_disp)
 {
-	struct call call = call_enter_to("oriel_accumulate", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call =
+		call_enter_at("oriel_accumulate", window_of(win), target_rank, target_disp, __builtin_return_address(0));
 
 	return call_leave(&call, count * oriel_type_bytes(type),
 	                  next.accumulate(win, origin, count, type, op, target_rank, target_disp));
@@ -390,12 +393,13 @@ struct creation {
 	struct call call;
 	int *ranks; /* NULL: not known */
 	int count;
+	uint64_t unit; /* of displacements, in bytes */
 };
 
-static struct creation enter(const char *name, const oriel_group *group, const void *caller)
+static struct creation enter(const char *name, uint64_t unit, const oriel_group *group, const void *caller)
 {
 	uint64_t begun_ns = now_ns();
-	struct creation creation = { call_enter(name, PART_NONE, caller), NULL, oriel_group_size(group) };
+	struct creation creation = { call_enter(name, PART_NONE, caller), NULL, oriel_group_size(group), unit };
 
 	if (part_of_process() && creation.count > 0)
 		creation.ranks = ranks_of(group, creation.count);
@@ -407,7 +411,7 @@ static struct creation enter(const char *name, const oriel_group *group, const v
 static int leave(struct creation *creation, const char *kind, oriel_win *const *win, int rc)
 {
 	if (rc == 0 && creation->ranks) {
-		window_add((uint64_t)(uintptr_t)*win, kind, creation->ranks, creation->count);
+		window_add((uint64_t)(uintptr_t)*win, kind, creation->unit, creation->ranks, creation->count);
 		creation->call.window = window_of(*win);
 	}
 	call_leave(&creation->call, 0, rc);
@@ -418,7 +422,7 @@ static int leave(struct creation *creation, const char *kind, oriel_win *const *
 int oriel_win_create(void *base, size_t size_bytes, size_t disp_unit_bytes, const struct oriel_hint hints[],
                      oriel_group *group, oriel_win **win)
 {
-	struct creation creation = enter("oriel_win_create", group, __builtin_return_address(0));
+	struct creation creation = enter("oriel_win_create", disp_unit_bytes, group, __builtin_return_address(0));
 
 	return leave(&creation, "created", win, next.win_create(base, size_bytes, disp_unit_bytes, hints, group, win));
 }
@@ -426,7 +430,7 @@ int oriel_win_create(void *base, size_t size_bytes, size_t disp_unit_bytes, cons
 int oriel_win_allocate(size_t size_bytes, size_t disp_unit_bytes, const struct oriel_hint hints[], oriel_group *group,
                        void **base, oriel_win **win)
 {
-	struct creation creation = enter("oriel_win_allocate", group, __builtin_return_address(0));
+	struct creation creation = enter("oriel_win_allocate", disp_unit_bytes, group, __builtin_return_address(0));
 
 	return leave(&creation, "allocated", win, next.win_allocate(size_bytes, disp_unit_bytes, hints, group, base, win));
 }
@@ -434,7 +438,7 @@ int oriel_win_allocate(size_t size_bytes, size_t disp_unit_bytes, const struct o
 int oriel_win_allocate_shared(size_t size_bytes, size_t disp_unit_bytes, const struct oriel_hint hints[],
                               oriel_group *group, void **base, oriel_win **win)
 {
-	struct creation creation = enter("oriel_win_allocate_shared", group, __builtin_return_address(0));
+	struct creation creation = enter("oriel_win_allocate_shared", disp_unit_bytes, group, __builtin_return_address(0));
 
 	return leave(&creation, "shared", win,
 	             next.win_allocate_shared(size_bytes, disp_unit_bytes, hints, group, base, win));
@@ -442,7 +446,7 @@ int oriel_win_allocate_shared(size_t size_bytes, size_t disp_unit_bytes, const s
 
 int oriel_win_create_dynamic(const struct oriel_hint hints[], oriel_group *group, oriel_win **win)
 {
-	struct creation creation = enter("oriel_win_create_dynamic", group, __builtin_return_address(0));
+	struct creation creation = enter("oriel_win_create_dynamic", 1, group, __builtin_return_address(0));
 
 	return leave(&creation, "dynamic", win, next.win_create_dynamic(hints, group, win));
 }

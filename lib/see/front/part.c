@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,16 @@ static void guess_job(struct part_header *header)
 		snprintf(header->job, sizeof(header->job), "started by %d", (int)getppid());
 }
 
+static void note_processors(struct part_header *header)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return;
+	for (size_t i = 0; i < PART_PROCESSORS && i < CPU_SETSIZE; i++)
+		header->processors[i / 64] |= CPU_ISSET(i, &set) ? 1ULL << i % 64 : 0;
+}
+
 static void begin(struct part_header *header)
 {
 	header->version = PART_VERSION;
@@ -82,6 +93,7 @@ static void begin(struct part_header *header)
 	header->has_counter = clock_is_counter;
 	clock_read_both(&header->begun_ticks, &header->begun_ns);
 	guess_job(header);
+	note_processors(header);
 	if (gethostname(header->host, sizeof(header->host) - 1))
 		header->host[0] = '\0';
 	__atomic_store_n(&header->mark, PART_MARK, __ATOMIC_RELEASE);

@@ -22,14 +22,17 @@
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
-#define PART_VERSION 2
+#define PART_VERSION 3
 #define PART_PREFIX "profile."
 
 #define PART_SITES 1024
 #define PART_WINDOWS 256
 #define PART_OBJECTS 64
 #define PART_WAITS 2048
-#define PART_SIZES 32 /* class n: at least 2^(n-1) bytes and less than 2^n; class 0: no bytes */
+#define PART_PROCESSORS 1024 /* further ones are not counted */
+
+/* Class n: at least 2^(n-1) bytes and less than 2^n; class 0: no bytes. */
+#define PART_SIZES 32
 #define PART_NONE UINT32_MAX
 
 #define PART_JOB_BYTES 64
@@ -61,6 +64,7 @@ struct part_header {
 	uint32_t chunk_count; /* 0: there is no timeline */
 	char job[PART_JOB_BYTES];
 	char host[PART_HOST_BYTES];
+	uint64_t processors[PART_PROCESSORS / 64]; /* a bit for each that the process may run on */
 };
 
 /* A window, from its creation on; its entry stays when it is freed. */
@@ -87,6 +91,8 @@ struct part_site {
 	uint64_t bytes;
 	uint64_t ticks;
 	uint64_t sizes[PART_SIZES];
+	uint64_t targets;  /* bit n: calls to a rank of the job that leaves n when divided by 64 */
+	uint64_t followed; /* calls that go on where the one before them ended at the target */
 };
 
 #define PART_ROOTS 8

@@ -20,6 +20,7 @@ static struct {
 	uint64_t members; /* hash of their ranks */
 	int *ranks;
 	int count;
+	uint64_t unit;
 } made[PART_WINDOWS];
 static _Atomic uint64_t events[PART_WINDOWS + 1][EVENT_COUNT]; /* the last: of the job */
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
@@ -95,13 +96,14 @@ static void keep_ranks(uint32_t index, const int ranks[], int count)
 	made[index].count = count;
 }
 
-static void add_entry(struct part *part, uint64_t handle, const char *kind, const int ranks[], int count)
+static void add_entry(struct part *part, uint64_t handle, const char *kind, uint64_t unit, const int ranks[], int count)
 {
 	uint32_t place = find_place(0), index = part->header.window_count;
 	struct part_window *window = &part->windows[index];
 
 	window->key = window_next_key(ranks, count);
 	keep_ranks(index, ranks, count);
+	made[index].unit = unit;
 	snprintf(window->kind, sizeof(window->kind), "%s", kind);
 	__atomic_store_n(&part->header.window_count, index + 1, __ATOMIC_RELEASE);
 	/* pairs with find_place */
@@ -109,7 +111,7 @@ static void add_entry(struct part *part, uint64_t handle, const char *kind, cons
 	atomic_store_explicit(&open_windows[place].handle, handle, memory_order_release);
 }
 
-void window_add(uint64_t handle, const char *kind, const int ranks[], int count)
+void window_add(uint64_t handle, const char *kind, uint64_t unit, const int ranks[], int count)
 {
 	struct part *part = part_of_process();
 
@@ -117,7 +119,7 @@ void window_add(uint64_t handle, const char *kind, const int ranks[], int count)
 		return;
 	pthread_mutex_lock(&changing);
 	if (part->header.window_count < PART_WINDOWS)
-		add_entry(part, handle, kind, ranks, count);
+		add_entry(part, handle, kind, unit, ranks, count);
 	else
 		part->header.lost++;
 	pthread_mutex_unlock(&changing);
@@ -148,6 +150,11 @@ const int *window_ranks(uint32_t window, int *count)
 {
 	*count = window == PART_NONE ? 0 : made[window].count;
 	return window == PART_NONE ? NULL : made[window].ranks;
+}
+
+uint64_t window_unit(uint32_t window)
+{
+	return made[window].unit;
 }
 
 int window_rank(uint32_t window, int member)

@@ -86,6 +86,8 @@ static uint32_t merge_site(struct profile *profile, uint32_t first, const struct
 	site->count += from->count;
 	site->bytes += from->bytes;
 	site->ns += from->ns;
+	site->targets |= from->targets;
+	site->followed += from->followed;
 	for (int k = 0; k < PART_SIZES; k++)
 		site->sizes[k] += from->sizes[k];
 	return i;
@@ -111,12 +113,16 @@ static uint32_t gather_site(struct profile *profile, const struct read_part *par
 		                         .offset = from->offset,
 		                         .count = from->count,
 		                         .bytes = from->bytes,
-		                         .ns = ns_of(from->ticks, part->ns_per_tick) };
+		                         .ns = ns_of(from->ticks, part->ns_per_tick),
+		                         .targets = from->targets,
+		                         .followed = from->followed };
 
 	memcpy(site.call, from->call, sizeof(site.call));
 	memcpy(site.sizes, from->sizes, sizeof(site.sizes));
 	profile->calls += site.count;
 	profile->in_calls_ns += site.ns;
+	if (site.rank >= 0 && site.rank < profile->size)
+		profile->ranks[site.rank].in_calls_ns += site.ns;
 	if (window >= 0)
 		profile->windows[window].in_calls_ns += site.ns;
 	return merge_site(profile, first, &site);
@@ -209,10 +215,53 @@ static void set_times(struct profile *profile, const struct read_parts *parts)
 			begun = header->begun_ns;
 		if (header->ended_ns > ended)
 			ended = header->ended_ns;
-		if (header->ended_ns > header->begun_ns)
-			profile->all_ns += header->ended_ns - header->begun_ns;
+		if (header->ended_ns <= header->begun_ns)
+			continue;
+		profile->all_ns += header->ended_ns - header->begun_ns;
+		if (header->rank >= 0 && header->rank < profile->size)
+			profile->ranks[header->rank].all_ns = header->ended_ns - header->begun_ns;
 	}
 	profile->seconds = ended > begun ? (double)(ended - begun) / (double)NS_PER_SECOND : 0;
+}
+
+/* ---- machines ---- */
+
+static int processors_of(const struct read_parts *parts, const char *host, int *ranks)
+{
+	uint64_t all[PART_PROCESSORS / 64] = { 0 };
+	int count = 0;
+
+	*ranks = 0;
+	for (uint32_t i = 0; i < parts->count; i++) {
+		const struct part_header *header = &parts->list[i].part->header;
+
+		if (strcmp(header->host, host) != 0)
+			continue;
+		++*ranks;
+		for (int k = 0; k < PART_PROCESSORS / 64; k++)
+			all[k] |= header->processors[k];
+	}
+	for (int k = 0; k < PART_PROCESSORS / 64; k++)
+		count += __builtin_popcountll(all[k]);
+	return count;
+}
+
+/* Parts are in the order of ranks, and so, mostly, of machines. */
+static void find_busiest(struct profile *profile, const struct read_parts *parts)
+{
+	for (uint32_t i = 0; i < parts->count; i++) {
+		const char *host = parts->list[i].part->header.host;
+		int ranks, processors;
+
+		if (i > 0 && strcmp(host, parts->list[i - 1].part->header.host) == 0)
+			continue;
+		processors = processors_of(parts, host, &ranks);
+		if (processors == 0 ||
+		    (int64_t)ranks * profile->busiest_processors < (int64_t)profile->busiest_ranks * processors)
+			continue;
+		profile->busiest_ranks = ranks;
+		profile->busiest_processors = processors;
+	}
 }
 
 static bool is_end(const char *call)
@@ -234,8 +283,12 @@ static void count_ends(struct profile *profile)
 void gather(struct profile *profile, const struct read_parts *parts)
 {
 	profile->size = parts->size;
+	profile->ranks = calloc((size_t)(parts->size > 0 ? parts->size : 1), sizeof(*profile->ranks));
+	if (!profile->ranks)
+		program_fail("out of memory");
 	set_times(profile, parts);
 	for (uint32_t i = 0; i < parts->count; i++)
 		gather_part(profile, parts, &parts->list[i]);
 	count_ends(profile);
+	find_busiest(profile, parts);
 }

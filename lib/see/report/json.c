@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "see/json_text.h"
+#include "see/report/advice.h"
 #include "see/report/profile.h"
 
 static const char *before(uint32_t i)
@@ -85,7 +86,23 @@ static void print_waits(FILE *out, const struct profile *profile)
 	fputs("],\n", out);
 }
 
-void json_print(FILE *out, const struct profile *profile)
+static void print_advice(FILE *out, const struct advice_list *advice)
+{
+	fputs(" \"advice\": [", out);
+	for (uint32_t i = 0; i < advice->count; i++) {
+		const struct advice *one = &advice->list[i];
+
+		fputs(before(i), out);
+		fputc('{', out);
+		json_write_text(out, "rule", one->rule);
+		json_write_text(out, "text", one->text);
+		fprintf(out, "\"rank\": %d, \"window\": %d, \"site\": %d, \"saves_ns\": %" PRIu64 "}", one->rank, one->window,
+		        one->site, one->saves_ns);
+	}
+	fputs("]}\n", out);
+}
+
+void json_print(FILE *out, const struct profile *profile, const struct advice_list *advice)
 {
 	fprintf(
 		out,
@@ -95,5 +112,5 @@ void json_print(FILE *out, const struct profile *profile)
 	print_windows(out, profile);
 	print_sites(out, profile);
 	print_waits(out, profile);
-	fputs(" \"advice\": []}\n", out);
+	print_advice(out, advice);
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "oriel.h"
+#include "see/report/advice.h"
 #include "see/report/profile.h"
 #include "see/report/program.h"
 #include "see/report/start.h"
@@ -77,25 +78,25 @@ static bool finish(struct report_file *report)
 	return false;
 }
 
-static bool write_text(const struct profile *profile, const struct read_parts *parts)
+static bool write_text(const struct profile *profile, const struct advice_list *advice, const struct read_parts *parts)
 {
 	struct report_file report = create("oriel-profile.txt");
 
-	text_print(stderr, profile, parts);
+	text_print(stderr, profile, advice, parts);
 	if (!report.file)
 		return false;
-	text_print(report.file, profile, parts);
+	text_print(report.file, profile, advice, parts);
 	return finish(&report);
 }
 
-static bool write_json(const struct profile *profile)
+static bool write_json(const struct profile *profile, const struct advice_list *advice)
 {
 	const char *wanted = getenv("ORIEL_PROFILE_OUT");
 	struct report_file report = create(wanted && *wanted ? wanted : "oriel-profile.json");
 
 	if (!report.file)
 		return false;
-	json_print(report.file, profile);
+	json_print(report.file, profile, advice);
 	return finish(&report);
 }
 
@@ -135,13 +136,15 @@ static int report(const struct read_parts *parts, bool removes)
 {
 	struct profile profile = { 0 };
 	const char *timeline = start_timeline();
+	struct advice_list advice;
 	bool written = true;
 
 	gather(&profile, parts);
+	advise(&advice, &profile);
 	if (start_wants("text"))
-		written &= write_text(&profile, parts);
+		written &= write_text(&profile, &advice, parts);
 	if (start_wants("json"))
-		written &= write_json(&profile);
+		written &= write_json(&profile, &advice);
 	if (timeline)
 		written &= write_timeline(timeline, &profile, parts);
 	else if (removes && timeline_count(parts)) {

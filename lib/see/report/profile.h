@@ -6,7 +6,7 @@
  *
  * `oriel-see` reads the parts, which other processes have written: read.c copies and checks each.
  * gather.c makes one list of windows, sites and waits, in the order of ranks. text.c and json.c
- * print that. timeline.c prints single calls.
+ * print that, with the sentences of advice.c. timeline.c prints single calls.
  */
 #ifndef ORIEL_SEE_PROFILE_H
 #define ORIEL_SEE_PROFILE_H
@@ -58,6 +58,14 @@ struct profile_site {
 	uint64_t ns;
 	uint64_t waits_ns;
 	uint64_t sizes[PART_SIZES];
+	uint64_t targets; /* as in the part */
+	uint64_t followed;
+};
+
+/* A rank, recorded or not. */
+struct profile_rank {
+	uint64_t all_ns; /* 0: not recorded */
+	uint64_t in_calls_ns;
 };
 
 struct profile_wait {
@@ -79,6 +87,9 @@ struct profile {
 	uint64_t waits_ns;
 	uint64_t calls;
 	uint64_t lost;
+	int busiest_ranks; /* of the machine that has the most for each processor, */
+	int busiest_processors;
+	struct profile_rank *ranks; /* as many as `size` */
 	struct profile_window *windows;
 	struct profile_site *sites;
 	struct profile_wait *waits;
@@ -86,6 +97,8 @@ struct profile {
 	uint32_t site_count, site_capacity;
 	uint32_t wait_count, wait_capacity;
 };
+
+struct advice_list; /* advice.h */
 
 extern const char *const cause_names[WAIT_CAUSES]; /* as in the JSON */
 
@@ -107,7 +120,8 @@ void remove_parts(const struct read_parts *parts);
 void gather(struct profile *profile, const struct read_parts *parts);
 
 /* text.c: at most 60 lines of 120 columns */
-void text_print(FILE *out, const struct profile *profile, const struct read_parts *parts);
+void text_print(FILE *out, const struct profile *profile, const struct advice_list *advice,
+                const struct read_parts *parts);
 
 #define PLACE_BYTES 48
 
@@ -115,6 +129,6 @@ void text_print(FILE *out, const struct profile *profile, const struct read_part
 const char *place_text(const struct profile_site *site, char text[PLACE_BYTES]);
 
 /* json.c: oriel-profile/1 (oriel_profile(7)) */
-void json_print(FILE *out, const struct profile *profile);
+void json_print(FILE *out, const struct profile *profile, const struct advice_list *advice);
 
 #endif

@@ -5,11 +5,14 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "see/report/advice.h"
 #include "see/report/profile.h"
 #include "see/report/program.h"
 
 #define WAIT_LINES 12
-#define SITE_LINES 20
+#define SITE_LINES 16
+#define ADVICE_LINES 14
+#define COLUMNS 118
 #define MISSING_MAX 8
 
 /* Lines of the text: waits by cause and rank, calls by place, each over all ranks. */
@@ -258,11 +261,57 @@ static void print_sites(FILE *out, const struct profile *profile)
 	free(lines.list);
 }
 
-void text_print(FILE *out, const struct profile *profile, const struct read_parts *parts)
+/* ---- advice ---- */
+
+/* Returns how many characters of the text fit into a line. */
+static int length_of_line(const char *text)
+{
+	int length = (int)strlen(text);
+
+	if (length <= COLUMNS)
+		return length;
+	for (length = COLUMNS; length > 0 && text[length] != ' '; length--)
+		;
+	return length > 0 ? length : COLUMNS;
+}
+
+/* Prints a sentence, in lines, or without a file counts them. */
+static int wrap(FILE *out, const char *text)
+{
+	int lines = 0;
+
+	for (; *text; text += strspn(text, " ")) {
+		int length = length_of_line(text);
+
+		if (out)
+			fprintf(out, "%s%.*s\n", lines ? "  " : "> ", length, text);
+		text += length;
+		lines++;
+	}
+	return lines;
+}
+
+static void print_advice(FILE *out, const struct advice_list *advice)
+{
+	uint32_t i = 0;
+	int lines = 0;
+
+	fputs("\nadvice\n", out);
+	for (; i < advice->count && lines + wrap(NULL, advice->list[i].text) <= ADVICE_LINES; i++)
+		lines += wrap(out, advice->list[i].text);
+	if (advice->count == 0)
+		fputs("nothing stands out\n", out);
+	if (i < advice->count)
+		fprintf(out, "... and %u more, in the JSON\n", advice->count - i);
+}
+
+void text_print(FILE *out, const struct profile *profile, const struct advice_list *advice,
+                const struct read_parts *parts)
 {
 	print_head(out, profile, parts);
 	print_clock(out, parts);
 	print_shares(out, profile);
 	print_waits(out, profile);
 	print_sites(out, profile);
+	print_advice(out, advice);
 }
