@@ -19,6 +19,7 @@ static void add_suites(void)
 	suite_answer();
 	suite_site();
 	suite_advice();
+	suite_picture();
 	suite_boot();
 	suite_boot_single();
 	suite_boot_run();

@@ -42,7 +42,7 @@ static void help(void)
 		"\n"
 		"  --mpi=NAME   the MPI that it uses, openmpi or mpich; needed only if neither PROGRAM's list of libraries nor the\n"
 		"               launcher's environment shows it, as with some interpreters\n"
-		"  --profile[=text,json]\n"
+		"  --profile[=text,json,svg]\n"
 		"               at the end, print where the ranks spent their time: oriel_profile(7)\n"
 		"  --trace FILE at the end, write a timeline of the one-sided calls to FILE, for https://ui.perfetto.dev\n"
 		"  --check      at the end, print which one-sided operations race: oriel_check(7)\n"

@@ -8,12 +8,14 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "see/front/call.h"
 #include "see/front/clock.h"
 
 #define FILE_VARIABLE "ORIEL_TRACE" /* the starter's */
+#define FORMATS_VARIABLE "ORIEL_PROFILE"
 #define BYTES_VARIABLE "ORIEL_TRACE_BYTES"
 #define BYTES_USUAL (64 << 20)
 #define TOUCHED_CHUNKS 32 /* whose pages are made at once, on first use */
@@ -41,12 +43,19 @@ static uint64_t bytes_wanted(void)
 	return BYTES_USUAL;
 }
 
+/* The picture shows single calls, too. */
+static bool is_wanted(void)
+{
+	const char *file = getenv(FILE_VARIABLE), *formats = getenv(FORMATS_VARIABLE);
+
+	return (file && *file) || (formats && strstr(formats, "svg"));
+}
+
 uint32_t trace_chunks_wanted(void)
 {
-	const char *file = getenv(FILE_VARIABLE);
 	uint64_t chunks_in_bytes;
 
-	if (!file || !*file)
+	if (!is_wanted())
 		return 0;
 	chunks_in_bytes = bytes_wanted() / PART_CHUNK_BYTES;
 	if (chunks_in_bytes < PART_CHUNKS_MIN)

@@ -41,6 +41,17 @@ static bool copy_chunk(int fd, uint32_t index, struct part_chunk *chunk)
 	       pread(fd, &number, sizeof(number), at) == sizeof(number) && number == chunk->number;
 }
 
+uint64_t chunks_ns(const struct part_chunk *chunk, uint64_t ticks, double ns_per_tick)
+{
+	uint64_t from = chunk->ns < TIME_MAX ? chunk->ns : TIME_MAX;
+	double apart = (double)(int64_t)(ticks - chunk->ticks) * ns_per_tick;
+	double at = (double)from + apart;
+
+	if (!(at > 0) || at > TIME_MAX)
+		return at > 0 ? TIME_MAX : 0;
+	return (uint64_t)((int64_t)from + (int64_t)apart);
+}
+
 static int compare_chunks(const void *a, const void *b)
 {
 	const struct part_chunk *left = a, *right = b;

@@ -17,6 +17,7 @@
 
 #include "oriel.h"
 #include "see/report/advice.h"
+#include "see/report/picture.h"
 #include "see/report/profile.h"
 #include "see/report/program.h"
 #include "see/report/start.h"
@@ -27,17 +28,18 @@
 const char program_name[] = "oriel-see";
 
 static const char usage[] =
-	"usage: oriel-see [--profile[=text,json]] [--trace FILE] PROGRAM [ARGUMENT...]\n"
-	"       oriel-see [--profile[=text,json]] [--trace FILE] --job NAME\n"
-	"       oriel-see [--profile[=text,json]] [--trace FILE] --merge FILE...\n"
+	"usage: oriel-see [--profile[=FORMATS]] [--trace FILE] PROGRAM [ARGUMENT...]\n"
+	"       oriel-see [--profile[=FORMATS]] [--trace FILE] --job NAME\n"
+	"       oriel-see [--profile[=FORMATS]] [--trace FILE] --merge FILE...\n"
 	"\n"
 	"Runs PROGRAM, which uses oriel.h, and prints at its end where its ranks spent their time:\n"
 	"    oriel-run -n 4 oriel-see ./app\n"
 	"MPI programs: oriel-mpi --profile ./app\n"
 	"\n"
-	"  --profile    what is written: text (standard error, and oriel-profile.txt), json (oriel-profile.json, or the\n"
-	"               file that ORIEL_PROFILE_OUT names); both unless one is named, or --trace is given alone\n"
-	"  --trace FILE write a timeline of all calls to FILE, for https://ui.perfetto.dev\n"
+	"  --profile    what is written, with commas between: text (standard error, and oriel-profile.txt), json\n"
+	"               (oriel-profile.json, or the file that ORIEL_PROFILE_OUT names), svg (oriel-profile.svg); text,json\n"
+	"               unless one is named, or --trace is given alone\n"
+	"  --trace FILE at the end, write a timeline of the one-sided calls to FILE, for https://ui.perfetto.dev\n"
 	"  --job NAME   write the report of a job that has ended without one; an empty name: the last one\n"
 	"  --merge      write the report of these files\n"
 	"  -h, --help   print this\n"
@@ -100,6 +102,16 @@ static bool write_json(const struct profile *profile, const struct advice_list *
 	return finish(&report);
 }
 
+static bool write_picture(const struct profile *profile, const struct read_parts *parts)
+{
+	struct report_file report = create("oriel-profile.svg");
+
+	if (!report.file)
+		return false;
+	picture_print(report.file, profile, parts);
+	return finish(&report);
+}
+
 /* Says what is not in the timeline. */
 static void report_missing(const char *path, const struct profile *profile, const struct read_parts *parts)
 {
@@ -145,9 +157,11 @@ static int report(const struct read_parts *parts, bool removes)
 		written &= write_text(&profile, &advice, parts);
 	if (start_wants("json"))
 		written &= write_json(&profile, &advice);
+	if (start_wants("svg"))
+		written &= write_picture(&profile, parts);
 	if (timeline)
 		written &= write_timeline(timeline, &profile, parts);
-	else if (removes && timeline_count(parts)) {
+	else if (removes && !start_wants("svg") && timeline_count(parts)) {
 		fprintf(stderr, "oriel-see: the timeline is not written: oriel-see --trace FILE --job '%s' writes it\n",
 		        parts->job);
 		removes = false;
@@ -216,7 +230,7 @@ static void take_option(char ***arguments, struct options *options)
 	if (strcmp(option, "--version") == 0)
 		exit(printf("oriel-see %s\n", oriel_version()) < 0);
 	if (strcmp(option, "--profile") == 0)
-		options->formats = "text,json";
+		options->formats = START_FORMATS;
 	else if (strncmp(option, "--profile=", 10) == 0)
 		options->formats = option + 10;
 	else if ((value = take_value(arguments, "--trace")) != NULL)
@@ -250,7 +264,7 @@ int main(int argc, char **argv)
 	if (runs != (*arguments != NULL) && !options.merges)
 		refuse();
 	if (runs && !options.formats && !options.timeline)
-		options.formats = "text,json";
+		options.formats = START_FORMATS;
 	if (options.formats || options.timeline)
 		start_note(options.formats, options.timeline);
 	if (options.merges)

@@ -6,7 +6,7 @@
  *
  * `oriel-see` reads the parts, which other processes have written: read.c copies and checks each.
  * gather.c makes one list of windows, sites and waits, in the order of ranks. text.c and json.c
- * print that, with the sentences of advice.c. timeline.c prints single calls.
+ * print that, with the sentences of advice.c. timeline.c prints single calls, picture.c draws.
  */
 #ifndef ORIEL_SEE_PROFILE_H
 #define ORIEL_SEE_PROFILE_H

@@ -27,7 +27,7 @@ bool start_wants(const char *format)
 {
 	const char *formats = getenv(FORMATS_VARIABLE);
 
-	return !formats || is_in(formats, format);
+	return is_in(formats ? formats : START_FORMATS, format);
 }
 
 const char *start_timeline(void)
@@ -35,6 +35,17 @@ const char *start_timeline(void)
 	const char *file = getenv(TIMELINE_VARIABLE);
 
 	return file && *file ? file : NULL;
+}
+
+static bool is_format(const char *text, size_t length)
+{
+	static const char *const formats[] = { "text", "json", "svg" };
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		if (strlen(formats[i]) == length && strncmp(text, formats[i], length) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void check_formats(const char *formats)
@@ -45,8 +56,8 @@ static void check_formats(const char *formats)
 		size_t length = strcspn(at, ",");
 
 		next = at[length] ? at + length + 1 : NULL;
-		if ((length != 4 || strncmp(at, "text", 4) != 0) && (length != 4 || strncmp(at, "json", 4) != 0))
-			program_fail("there is no format %.*s: --profile=text, json or both", (int)length, at);
+		if (!is_format(at, length))
+			program_fail("there is no format %.*s: --profile=text, json, svg or several with commas", (int)length, at);
 	}
 }
 

@@ -14,7 +14,9 @@ void start_note(const char *formats, const char *timeline);
 /* Executes the program. Ends this one with a message if it cannot. */
 void start(char **program) __attribute__((noreturn));
 
-/* Returns whether a format is among those that were noted. All are if nothing was. */
+#define START_FORMATS "text,json" /* if none is named */
+
+/* Returns whether a format is among those that were noted, or, if none was, among START_FORMATS. */
 bool start_wants(const char *format);
 
 /* Returns the file of the timeline, or NULL. */

@@ -13,7 +13,6 @@
 #include "see/report/program.h"
 
 #define DEPTH_MAX 64
-#define TIME_MAX 1000000000000000000 /* ns: thirty years */
 #define NAME_OF_ARROW (PART_SITES + 1)
 
 /* A call of another rank that ended a wait. */
@@ -64,17 +63,6 @@ static uint64_t greatest(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Returns the time of CLOCK_MONOTONIC at a reading of the calls' clock. */
-static uint64_t ns_at(const struct part_chunk *chunk, uint64_t ticks, double ns_per_tick)
-{
-	double from = (double)least(chunk->ns, TIME_MAX);
-	double apart = (double)(int64_t)(ticks - chunk->ticks) * ns_per_tick;
-
-	if (!(from + apart > 0) || from + apart > TIME_MAX)
-		return from + apart > 0 ? TIME_MAX : 0;
-	return (uint64_t)((int64_t)least(chunk->ns, TIME_MAX) + (int64_t)apart);
-}
-
 /* ---- entries ---- */
 
 /*
@@ -102,9 +90,9 @@ static void take_call(struct timeline *line, const struct part_chunk *chunk, con
 	struct slice *call = program_append(&line->slices, &line->slice_count, &line->slice_capacity, sizeof(*call));
 
 	*call = (struct slice){ .entry = entry, .lane = chunk->lane };
-	call->begun_ns = ns_at(chunk, entry->begun, line->from->ns_per_tick);
+	call->begun_ns = chunks_ns(chunk, entry->begun, line->from->ns_per_tick);
 	call->ended_ns =
-		greatest(ns_at(chunk, entry->ended, line->from->ns_per_tick), call->begun_ns + 1 + 2 * (uint64_t)arrows);
+		greatest(chunks_ns(chunk, entry->ended, line->from->ns_per_tick), call->begun_ns + 1 + 2 * (uint64_t)arrows);
 	place_arrows(line, first_arrow, call);
 	if (entry->bytes)
 		*(struct moved *)program_append(&line->moved, &line->moved_count, &line->moved_capacity, sizeof(*line->moved)) =

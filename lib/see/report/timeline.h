@@ -15,6 +15,11 @@ struct read_chunks {
 /* chunks.c: reads the chunks of a part. Their owner frees the list. */
 void chunks_read(struct read_chunks *chunks, const struct read_part *from);
 
+#define TIME_MAX 1000000000000000000 /* ns: thirty years */
+
+/* Returns the time of CLOCK_MONOTONIC at a reading of the calls' clock; TIME_MAX at most. */
+uint64_t chunks_ns(const struct part_chunk *chunk, uint64_t ticks, double ns_per_tick);
+
 /* timeline.c */
 
 /* Returns how many parts have a timeline. */
