@@ -67,14 +67,19 @@ perf_survey_bin = $(perf_rivals:%=$(B)/perf/survey-%)
 $(B)/perf/survey-%: perf/survey/survey.c perf/survey/shapes.c perf/bench/stats.c perf/survey/shapes.h perf/bench/stats.h config.mk
 	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Iperf $(filter-out -Wpedantic,$(WARNINGS)) $(CFLAGS) -o $@ $(filter %.c,$^) -lm
 
+# What recording a profile costs. With the library as a library, since the profile stands in front of it.
+$(B)/perf/see-cost: $(call objects,perf/see/calls.c) $(B)/lib/liboriel.so
+	$(link) $^ -Wl,-rpath,$(abspath $(B)/lib)
+
 # Measuring.
 
 .PHONY: perf perf-rxe perf-start perf-soft perf-survey perf-readme perf-programs
-perf-programs: all mpi soft-tests $(perf_shm_bin) $(perf_mpi_bin) $(perf_memory_bin) $(perf_survey_bin)
+perf-programs: all mpi soft-tests $(B)/perf/see-cost $(perf_shm_bin) $(perf_mpi_bin) $(perf_memory_bin) $(perf_survey_bin)
 
 perf:
 	@tests/deps perf && $(MAKE) --no-print-directory perf-programs
 	@[ ! -x perf/scale ] || perf/scale
+	@perf/see/run
 	@perf/compare
 perf-rxe:
 	@tests/deps perf && $(MAKE) --no-print-directory perf-programs
