@@ -163,11 +163,12 @@ static void begin(struct call_members *members)
 
 void call_begins(const struct call *call, enum part_event event)
 {
-	struct call_members members = { .window = call->window, .event = event, .begun_ns = now_ns() };
+	struct call_members members = { .window = call->window, .event = event };
 	const struct part *part = part_of_process();
 
 	if (!part)
 		return;
+	members.begun_ns = clock_ns(call->begun);
 	members.number = window_count(call->window, event);
 	if (event == EVENT_UNLOCK)
 		members.number |= (uint64_t)(window_rank(call->window, call->target) + 1) << PART_UNLOCK_SHIFT;

@@ -54,6 +54,12 @@ static inline uint64_t clock_ticks(void)
 	return clock_is_counter ? clock_counter() : now_ns();
 }
 
+/*
+ * Returns the time of CLOCK_MONOTONIC at a reading, by this thread, a moment ago. A thread reads
+ * both clocks together about every millisecond; in between it only computes.
+ */
+uint64_t clock_ns(uint64_t ticks);
+
 #define CLOCK_TRIES 3
 
 /* Reads both clocks at one time. The shortest of some tries counts: a thread may be interrupted. */

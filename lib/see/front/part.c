@@ -21,6 +21,32 @@ static struct part *part;
 static char folder[PART_FOLDER_BYTES];
 static char part_path[PART_FILE_BYTES];
 
+#define ANCHOR_TICKS (1 << 21)
+
+/* Both clocks, read together by the thread. */
+static _Thread_local struct {
+	uint64_t ticks; /* 0: never */
+	uint64_t ns;
+	double ns_per_tick;
+} anchor __attribute__((tls_model("initial-exec")));
+
+static void read_anchor(void)
+{
+	const struct part_header *header = &part->header;
+
+	clock_read_both(&anchor.ticks, &anchor.ns);
+	anchor.ns_per_tick = (double)(anchor.ns - header->begun_ns) / (double)(anchor.ticks - header->begun_ticks + 1);
+}
+
+uint64_t clock_ns(uint64_t ticks)
+{
+	if (!clock_is_counter || !part)
+		return clock_is_counter ? now_ns() : ticks;
+	if (ticks - anchor.ticks > ANCHOR_TICKS)
+		read_anchor();
+	return anchor.ns + (uint64_t)(int64_t)((double)(int64_t)(ticks - anchor.ticks) * anchor.ns_per_tick);
+}
+
 static void complain(const char *what, const char *where)
 {
 	fprintf(stderr, "oriel: there is no %s of process %d: %s: %s\n", what, (int)getpid(), where, strerror(errno));
