@@ -20,6 +20,7 @@ static void add_suites(void)
 	suite_site();
 	suite_advice();
 	suite_picture();
+	suite_clocks();
 	suite_boot();
 	suite_boot_single();
 	suite_boot_run();

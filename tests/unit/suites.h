@@ -12,6 +12,7 @@ void suite_answer(void);
 void suite_site(void);
 void suite_advice(void);
 void suite_picture(void);
+void suite_clocks(void);
 void suite_boot(void);
 void suite_boot_single(void);
 void suite_boot_run(void);

@@ -155,9 +155,20 @@ struct call call_enter_at(const char *name, uint32_t window, int target, uint64_
 
 /* ---- calls that others may wait for ---- */
 
+/* Fences of windows that are not recorded are not told apart. */
+static bool is_meeting(const struct call_members *members)
+{
+	return members->event == EVENT_COLLECTIVE || (members->event == EVENT_FENCE && members->window != PART_NONE);
+}
+
 static void begin(struct call_members *members)
 {
+	const struct part *part = part_of_process();
+
 	notes_add(members->event, members->window, members->number, members->begun_ns);
+	if (part && is_meeting(members))
+		meeting_begin(members->window == PART_NONE ? 0 : part->windows[members->window].key, members->number,
+		              members->begun_ns);
 	waits_begin(members);
 }
 
@@ -224,6 +235,8 @@ int call_leave(const struct call *call, uint64_t bytes, int rc)
 
 	if (!part)
 		return rc;
+	if (rc)
+		meeting_cancel();
 	index = find(&key, &place);
 	if (index == PART_NONE)
 		index = add(part, &key);
@@ -238,6 +251,8 @@ int call_leave(const struct call *call, uint64_t bytes, int rc)
 	count(&part->sites[index], bytes, ended - call->begun);
 	if (call->target >= 0 && call->window != PART_NONE)
 		follow(&part->sites[index], index, call, bytes);
+	if (meeting_is_on())
+		meeting_end(part, ended);
 	if (trace_is_on())
 		trace(call, bytes, ended, index, key.lane);
 	if (key.lane == SHARED_LANE)

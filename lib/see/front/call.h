@@ -103,6 +103,20 @@ void creation_begins(const int ranks[], int count, uint64_t begun_ns);
 /* Notes that the window's end begins. */
 void removal_begins(const struct call *call);
 
+/* meetings.c: calls from which no member returns before all have begun them */
+
+/* The thread begins one that all members know by the key and the number. */
+void meeting_begin(uint64_t key, uint64_t number, uint64_t begun_ns);
+
+/* The call that the thread has begun is none after all. */
+void meeting_cancel(void);
+
+/* Returns whether the thread is in one. */
+bool meeting_is_on(void);
+
+/* The thread returns from it. */
+void meeting_end(struct part *part, uint64_t ended_ticks);
+
 /* trace.c: the timeline */
 
 /* Returns how many chunks the part is to have; 0: no timeline is wanted. */

@@ -200,6 +200,8 @@ int MPI_Win_fence(int assertions, MPI_Win win)
 	struct call call = call_enter("MPI_Win_fence", window_of(win), __builtin_return_address(0));
 
 	call_begins(&call, EVENT_FENCE);
+	if (assertions)
+		meeting_cancel();
 	return call_leave(&call, 0, next.Win_fence(assertions, win));
 }
 
@@ -449,6 +451,7 @@ int MPI_Finalize(void)
 	int rc;
 
 	call_begins(&call, EVENT_COLLECTIVE);
+	meeting_cancel();
 	rc = call_leave(&call, 0, next.Finalize());
 	report_at_end();
 	return rc;

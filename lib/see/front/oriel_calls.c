@@ -256,6 +256,8 @@ int oriel_win_fence(oriel_win *win, int assertions)
 	struct call call = call_enter("oriel_win_fence", window_of(win), __builtin_return_address(0));
 
 	call_begins(&call, EVENT_FENCE);
+	if (assertions)
+		meeting_cancel();
 	return call_leave(&call, 0, next.win_fence(win, assertions));
 }
 
@@ -502,6 +504,7 @@ int oriel_finalize(oriel_job **closed)
 	int rc;
 
 	call_begins(&call, EVENT_COLLECTIVE);
+	meeting_cancel();
 	rc = call_leave(&call, 0, next.finalize(closed));
 	if (rc == 0)
 		report_at_end();

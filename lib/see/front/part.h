@@ -62,6 +62,7 @@ struct part_header {
 	uint32_t object_count;
 	uint32_t wait_count;
 	uint32_t chunk_count; /* 0: there is no timeline */
+	uint32_t meeting_count;
 	char job[PART_JOB_BYTES];
 	char host[PART_HOST_BYTES];
 	uint64_t processors[PART_PROCESSORS / 64]; /* a bit for each that the process may run on */
@@ -144,8 +145,19 @@ struct part_notes {
 	struct part_note latest[EVENT_COUNT][PART_LATEST];
 };
 
+#define PART_MEETINGS 64 /* the first, and as many of the last */
+
+/* A call from which no member returned before all had begun it (meetings.c). */
+struct part_meeting {
+	uint64_t key; /* this and the number are the same on all members */
+	uint64_t number;
+	uint64_t begun_ns;
+	uint64_t ended_ns;
+};
+
 struct part {
 	struct part_header header;
+	struct part_meeting meetings[2 * PART_MEETINGS];
 	struct part_notes notes[PART_WINDOWS + 1];        /* the last: calls of the whole job */
 	struct part_lateness latenesses[PART_LATENESSES]; /* the latest */
 	struct part_window windows[PART_WINDOWS];

@@ -16,6 +16,20 @@ static bool is_sound_entry(const struct part_entry *entry, const struct part_hea
 	       entry->rank >= (is_call ? -1 : 0) && entry->rank < 1 << 24 && (is_call || entry->rank != header->rank);
 }
 
+/* Makes the times those of the first machine's clock. The other rank's call is of this machine. */
+static void shift_times(struct part_chunk *chunk, const struct clock_shift *shift)
+{
+	chunk->ns = clocks_shifted(shift, chunk->ns);
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		struct part_entry *entry = &chunk->entries[i];
+
+		if (entry->kind == PART_CALL)
+			continue;
+		entry->begun = clocks_shifted(shift, entry->begun);
+		entry->ended = clocks_shifted(shift, entry->ended);
+	}
+}
+
 /* Keeps the entries that can be used. Returns whether there are any. */
 static bool check_chunk(struct part_chunk *chunk, const struct part_header *header)
 {
@@ -89,7 +103,10 @@ void chunks_read(struct read_chunks *chunks, const struct read_part *from)
 			continue;
 		if (chunk->number == 0) /* so are those behind it */
 			break;
-		chunks->count += check_chunk(chunk, header);
+		if (!check_chunk(chunk, header))
+			continue;
+		shift_times(chunk, &from->shift);
+		chunks->count++;
 	}
 	if (fd >= 0)
 		close(fd);

@@ -291,4 +291,5 @@ void gather(struct profile *profile, const struct read_parts *parts)
 		gather_part(profile, parts, &parts->list[i]);
 	count_ends(profile);
 	find_busiest(profile, parts);
+	profile->clock_error_ns = parts->unaligned ? CLOCK_ERROR_UNKNOWN : (uint64_t)parts->clock_error_ns;
 }

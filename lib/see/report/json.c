@@ -104,11 +104,10 @@ static void print_advice(FILE *out, const struct advice_list *advice)
 
 void json_print(FILE *out, const struct profile *profile, const struct advice_list *advice)
 {
-	fprintf(
-		out,
-		"{\"schema\": \"oriel-profile/1\", \"ranks\": %d, \"seconds\": %.6f, \"clock_error_ns\": 0, \"lost\": %" PRIu64
-		",\n",
-		profile->size, profile->seconds, profile->lost);
+	fprintf(out,
+	        "{\"schema\": \"oriel-profile/1\", \"ranks\": %d, \"seconds\": %.6f, \"clock_error_ns\": %" PRIu64
+	        ", \"lost\": %" PRIu64 ",\n",
+	        profile->size, profile->seconds, profile->clock_error_ns, profile->lost);
 	print_windows(out, profile);
 	print_sites(out, profile);
 	print_waits(out, profile);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "oriel.h"
+#include "base/util.h"
 #include "see/report/advice.h"
 #include "see/report/picture.h"
 #include "see/report/profile.h"
@@ -112,6 +113,16 @@ static bool write_picture(const struct profile *profile, const struct read_parts
 	return finish(&report);
 }
 
+static void report_clocks(const char *path, const struct read_parts *parts)
+{
+	if (parts->unaligned)
+		fprintf(stderr, "oriel-see: %s: the clocks of %d of %d machines cannot be compared\n", path, parts->unaligned,
+		        parts->hosts);
+	else
+		fprintf(stderr, "oriel-see: %s: times of %d machines agree within %.3f ms\n", path, parts->hosts,
+		        parts->clock_error_ns / (double)NS_PER_MS);
+}
+
 /* Says what is not in the timeline. */
 static void report_missing(const char *path, const struct profile *profile, const struct read_parts *parts)
 {
@@ -120,6 +131,8 @@ static void report_missing(const char *path, const struct profile *profile, cons
 
 	for (uint32_t i = 0; i < parts->count; i++)
 		overwritten += parts->list[i].part->header.overwritten;
+	if (parts->hosts > 1)
+		report_clocks(path, parts);
 	if (missing)
 		fprintf(stderr, "oriel-see: %s has no calls of %" PRIu32 " of %" PRIu32 " ranks: they have recorded none\n",
 		        path, missing, parts->count);

@@ -20,11 +20,20 @@
 
 #define NAME_BYTES 64
 
+/* How a machine's clock differs from the first machine's (clocks.c). */
+struct clock_shift {
+	double at_ns;
+	double ahead_ns; /* at that time, */
+	double drift;    /* and by so much more in each ns */
+	double error_ns;
+};
+
 /* A part that has been checked. All texts in it end, and are printable ASCII. */
 struct read_part {
 	struct part *part; /* a copy */
 	char *path;
 	double ns_per_tick;
+	struct clock_shift shift; /* the header's times are shifted already */
 };
 
 struct read_parts {
@@ -33,6 +42,9 @@ struct read_parts {
 	uint32_t capacity;
 	char job[PART_JOB_BYTES];
 	int size; /* of the job, as its parts have it */
+	int hosts;
+	int unaligned;         /* hosts whose clocks cannot be compared */
+	double clock_error_ns; /* of the others, at most */
 };
 
 struct profile_window {
@@ -78,6 +90,8 @@ struct profile_wait {
 	struct part_root roots[PART_ROOTS]; /* ns 0: none further */
 };
 
+#define CLOCK_ERROR_UNKNOWN UINT64_C(1000000000000000000)
+
 struct profile {
 	int size;
 	double seconds;       /* from the first begin to the last end */
@@ -87,7 +101,8 @@ struct profile {
 	uint64_t waits_ns;
 	uint64_t calls;
 	uint64_t lost;
-	int busiest_ranks; /* of the machine that has the most for each processor, */
+	uint64_t clock_error_ns; /* CLOCK_ERROR_UNKNOWN: clocks cannot be compared */
+	int busiest_ranks;       /* of the machine that has the most for each processor, */
 	int busiest_processors;
 	struct profile_rank *ranks; /* as many as `size` */
 	struct profile_window *windows;
@@ -115,6 +130,14 @@ void read_file(struct read_parts *parts, const char *path);
 
 /* Removes the files. */
 void remove_parts(const struct read_parts *parts);
+
+/* clocks.c */
+
+/* Makes the times of all parts those of the first part's machine. */
+void clocks_align(struct read_parts *parts);
+
+/* Returns a time of the part's clock as one of the first machine's. */
+uint64_t clocks_shifted(const struct clock_shift *shift, uint64_t ns);
 
 /* gather.c */
 void gather(struct profile *profile, const struct read_parts *parts);

@@ -242,6 +242,7 @@ static void finish(struct read_parts *parts)
 			parts->size = parts->list[i].part->header.size;
 	}
 	set_rates(parts);
+	clocks_align(parts);
 }
 
 void read_job(struct read_parts *parts, const char *job)

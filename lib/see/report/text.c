@@ -101,6 +101,16 @@ static void print_clock(FILE *out, const struct read_parts *parts)
 	}
 }
 
+static void print_machines(FILE *out, const struct read_parts *parts)
+{
+	if (parts->hosts > 1 && parts->unaligned)
+		fprintf(out, "the clocks of %d of %d machines cannot be compared: their times differ as the clocks do\n",
+		        parts->unaligned, parts->hosts);
+	else if (parts->hosts > 1)
+		fprintf(out, "times of %d machines agree within %.3f ms\n", parts->hosts,
+		        parts->clock_error_ns / (double)NS_PER_MS);
+}
+
 static void print_shares(FILE *out, const struct profile *profile)
 {
 	uint64_t inside = profile->in_calls_ns, waits = profile->waits_ns < inside ? profile->waits_ns : inside;
@@ -310,6 +320,7 @@ void text_print(FILE *out, const struct profile *profile, const struct advice_li
 {
 	print_head(out, profile, parts);
 	print_clock(out, parts);
+	print_machines(out, parts);
 	print_shares(out, profile);
 	print_waits(out, profile);
 	print_sites(out, profile);

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * clocks.c - makes times of several machines those of one clock; see profile.h
+ *
+ * DESIGN NOTES
+ *
+ * No member returns from a meeting (front/meetings.c) before all have begun it. So the clock of a
+ * machine is ahead of the first machine's by at least the latest begin there less the earliest
+ * return here, and by at most the earliest return there less the latest begin here. All meetings
+ * together bound it at any time, since clocks drift apart by DRIFT_MOST at most. The middle of the
+ * bounds is used, at the first and the last meeting, and the line between them; half of the width
+ * is the error.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "see/report/profile.h"
+#include "see/report/program.h"
+
+#define DRIFT_MOST 200e-6 /* each crystal is right to 100 parts in a million */
+#define NS_MOST 1e18      /* thirty years */
+
+/* A meeting, as the ranks of one machine saw it. */
+struct seen {
+	uint64_t key;
+	uint64_t number;
+	double begun; /* the latest, in ns */
+	double ended; /* the earliest */
+};
+
+struct sight {
+	struct seen *list;
+	uint32_t count;
+	uint32_t capacity;
+};
+
+/* By how much a clock is ahead of the first machine's, as a meeting at that time bounds it. */
+struct bound {
+	double at;
+	double least;
+	double most;
+};
+
+struct bounds {
+	struct bound *list;
+	uint32_t count;
+	uint32_t capacity;
+};
+
+/* ---- meetings of a machine ---- */
+
+static bool is_on(const struct read_part *part, const char *host)
+{
+	return strcmp(part->part->header.host, host) == 0;
+}
+
+static int compare_seen(const void *a, const void *b)
+{
+	const struct seen *left = a, *right = b;
+
+	if (left->key != right->key)
+		return left->key < right->key ? -1 : 1;
+	return (left->number > right->number) - (left->number < right->number);
+}
+
+static void take_part(struct sight *sight, const struct part *part)
+{
+	uint32_t count = part->header.meeting_count;
+
+	for (uint32_t i = 0; i < count && i < 2 * PART_MEETINGS; i++) {
+		const struct part_meeting *meeting = &part->meetings[i];
+		double begun = (double)meeting->begun_ns, ended = (double)meeting->ended_ns;
+
+		if (meeting->number && ended >= begun && ended < NS_MOST)
+			*(struct seen *)program_append(&sight->list, &sight->count, &sight->capacity, sizeof(*sight->list)) =
+				(struct seen){ meeting->key, meeting->number, begun, ended };
+	}
+}
+
+/* Makes one of what several ranks saw of a meeting. */
+static void unite(struct sight *sight)
+{
+	uint32_t kept = 0;
+
+	if (sight->count)
+		qsort(sight->list, sight->count, sizeof(*sight->list), compare_seen);
+	for (uint32_t i = 0; i < sight->count; i++) {
+		struct seen *last = kept ? &sight->list[kept - 1] : NULL, *seen = &sight->list[i];
+
+		if (!last || compare_seen(last, seen) != 0) {
+			sight->list[kept++] = *seen;
+			continue;
+		}
+		last->begun = seen->begun > last->begun ? seen->begun : last->begun;
+		last->ended = seen->ended < last->ended ? seen->ended : last->ended;
+	}
+	sight->count = kept;
+}
+
+static void look(struct sight *sight, const struct read_parts *parts, const char *host)
+{
+	for (uint32_t i = 0; i < parts->count; i++) {
+		if (is_on(&parts->list[i], host))
+			take_part(sight, parts->list[i].part);
+	}
+	unite(sight);
+}
+
+/* ---- bounds ---- */
+
+static void find_bounds(struct bounds *bounds, const struct sight *here, const struct sight *there)
+{
+	for (uint32_t i = 0, k = 0; i < here->count && k < there->count;) {
+		const struct seen *own = &here->list[i], *other = &there->list[k];
+		int order = compare_seen(own, other);
+
+		i += order <= 0;
+		k += order >= 0;
+		if (order == 0)
+			*(struct bound *)program_append(&bounds->list, &bounds->count, &bounds->capacity, sizeof(*bounds->list)) =
+				(struct bound){ other->begun, other->begun - own->ended, other->ended - own->begun };
+	}
+}
+
+/* Returns the bounds at a time. */
+static struct bound bound_at(const struct bounds *bounds, double at)
+{
+	struct bound all = { .at = at, .least = -NS_MOST, .most = NS_MOST };
+
+	for (uint32_t i = 0; i < bounds->count; i++) {
+		const struct bound *one = &bounds->list[i];
+		double drift = DRIFT_MOST * (one->at > at ? one->at - at : at - one->at);
+
+		all.least = one->least - drift > all.least ? one->least - drift : all.least;
+		all.most = one->most + drift < all.most ? one->most + drift : all.most;
+	}
+	return all;
+}
+
+static double middle(const struct bound *bound)
+{
+	return bound->least + (bound->most - bound->least) / 2;
+}
+
+static double error(const struct bound *bound)
+{
+	return (bound->most - bound->least) / 2;
+}
+
+/* Returns false if there are no meetings, or they contradict each other: a clock has been set. */
+static bool compare(const struct bounds *bounds, struct clock_shift *shift)
+{
+	double first = NS_MOST, last = 0;
+	struct bound begin, end;
+
+	for (uint32_t i = 0; i < bounds->count; i++) {
+		first = bounds->list[i].at < first ? bounds->list[i].at : first;
+		last = bounds->list[i].at > last ? bounds->list[i].at : last;
+	}
+	begin = bound_at(bounds, first);
+	end = bound_at(bounds, last);
+	if (bounds->count == 0 || begin.least > begin.most || end.least > end.most)
+		return false;
+	*shift = (struct clock_shift){ .at_ns = first, .ahead_ns = middle(&begin) };
+	if (last > first)
+		shift->drift = (middle(&end) - middle(&begin)) / (last - first);
+	shift->error_ns = error(&begin) > error(&end) ? error(&begin) : error(&end);
+	return true;
+}
+
+/* ---- all parts ---- */
+
+static void set_shift(struct read_parts *parts, const char *host, const struct clock_shift *shift)
+{
+	for (uint32_t i = 0; i < parts->count; i++) {
+		struct part_header *header = &parts->list[i].part->header;
+
+		if (!is_on(&parts->list[i], host))
+			continue;
+		parts->list[i].shift = *shift;
+		header->begun_ns = clocks_shifted(shift, header->begun_ns);
+		header->ended_ns = header->ended_ns ? clocks_shifted(shift, header->ended_ns) : 0;
+	}
+}
+
+static void align_host(struct read_parts *parts, const struct sight *first, const char *host)
+{
+	struct clock_shift shift = { 0 };
+	struct bounds bounds = { 0 };
+	struct sight sight = { 0 };
+
+	look(&sight, parts, host);
+	find_bounds(&bounds, first, &sight);
+	if (!compare(&bounds, &shift))
+		parts->unaligned++;
+	else if (shift.error_ns > parts->clock_error_ns)
+		parts->clock_error_ns = shift.error_ns;
+	set_shift(parts, host, &shift);
+	free(bounds.list);
+	free(sight.list);
+}
+
+/* Returns whether a part is the first of its machine. */
+static bool is_first_of_host(const struct read_parts *parts, uint32_t index)
+{
+	uint32_t i = 0;
+
+	while (i < index && !is_on(&parts->list[i], parts->list[index].part->header.host))
+		i++;
+	return i == index;
+}
+
+void clocks_align(struct read_parts *parts)
+{
+	struct sight first = { 0 };
+
+	parts->hosts = parts->count > 0;
+	parts->unaligned = 0;
+	parts->clock_error_ns = 0;
+	for (uint32_t i = 1; i < parts->count; i++) {
+		if (!is_first_of_host(parts, i))
+			continue;
+		if (parts->hosts++ == 1)
+			look(&first, parts, parts->list[0].part->header.host);
+		align_host(parts, &first, parts->list[i].part->header.host);
+	}
+	free(first.list);
+}
+
+uint64_t clocks_shifted(const struct clock_shift *shift, uint64_t ns)
+{
+	double ahead = shift->ahead_ns + shift->drift * ((double)ns - shift->at_ns);
+
+	if (ns > (uint64_t)NS_MOST || (double)ns - ahead > NS_MOST)
+		return (uint64_t)NS_MOST;
+	return (double)ns > ahead ? ns - (uint64_t)(int64_t)ahead : 0;
+}
