@@ -230,6 +230,12 @@ static int open_parts(struct oriel_job *job, const struct oriel_options *options
 	return publish(job);
 }
 
+static void tell_no_profile(void)
+{
+	tell_always(0, "there is no profile: the program is linked with liboriel.a, or finds Oriel's calls by dlsym; link "
+	               "it with liboriel.so");
+}
+
 int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_options *options)
 {
 	int rc;
@@ -255,6 +261,8 @@ int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_option
 		job_release(job);
 	else if (job->tool)
 		job->tool->job_opened(boot->job, job->rank, job->size);
+	else if (job->rank == 0 && getenv("ORIEL_SEE"))
+		tell_no_profile();
 	return rc;
 }
 
