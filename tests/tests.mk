@@ -24,7 +24,7 @@ launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
 see-tests: mpi $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%) $(B)/tests/see-waits $(B)/tests/see-counts $(B)/tests/see-calls $(B)/tests/see-patterns $(perf_rivals:%=$(B)/tests/see-mpi-waits-%) $(perf_rivals:%=$(B)/tests/see-mpi-row-%)
 unkind-tests: mpi $(B)/bin/oriel-run $(B)/tests/unkind-bugs $(perf_rivals:%=$(B)/tests/unkind-mpi-bugs-%)
-check-tests: mpi $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random epochs) $(perf_rivals:%=$(B)/tests/check-mpi-pairs-%) $(perf_rivals:%=$(B)/tests/mpi/random/random-%)
+check-tests: mpi $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random epochs budget) $(perf_rivals:%=$(B)/tests/check-mpi-pairs-%) $(perf_rivals:%=$(B)/tests/mpi/random/random-%)
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 # The programs in containers are the demo's and those of environments.
 containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
@@ -80,6 +80,9 @@ $(B)/tests/unkind-mpi-bugs-%: tests/unkind/bugs.c tests/unkind/form_mpi.c tests/
 	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Itests $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $(filter %.c,$^)
 # As a library, too: the checker stands in front of it.
 $(B)/tests/check-epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.so
+	$(link_test) $^ -Wl,-rpath,$(abspath $(B)/lib)
+
+$(B)/tests/check-budget: $(call objects,tests/budget/epochs.c perf/bench/steps.c) $(B)/lib/liboriel.so
 	$(link_test) $^ -Wl,-rpath,$(abspath $(B)/lib)
 
 $(B)/tests/check-mpi-pairs-%: tests/check/mpi_pairs.c

@@ -14,28 +14,31 @@
  * event comes later than all that it is ordered behind. Times are of CLOCK_MONOTONIC, which all
  * processes of a machine share.
  *
- * The pieces of memory of an operation follow its event, four in the room of an event. All ranks
- * here are those of the job.
+ * The pieces of memory of an operation follow its event, four in the room of an event; a plain
+ * operation has its one piece on each side in the event. All ranks here are those of the job.
  *
- * Room is taken by the mebibyte. If there is no more, the process records nothing further, and the
- * judge ends at the time of its last event: beyond, it may not know what orders accesses.
+ * The latest rooms are in the header, whose pages are mapped: no event pays for a new page. When
+ * they are full, they are packed (pack.h) and written to the end of the file. If that fails, the
+ * process records nothing further, and the judge ends at the time of its last event: beyond, it may
+ * not know what orders accesses.
  */
 #ifndef ORIEL_CHECK_TRACE_H
 #define ORIEL_CHECK_TRACE_H
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "see/front/part.h"
 
 #define TRACE_MARK 0x6563617274726f6cULL /* "lortrace" */
-#define TRACE_VERSION 1
+#define TRACE_VERSION 2
 #define TRACE_PREFIX "trace."
 
 #define TRACE_SITES 4096
 #define TRACE_NONE UINT32_MAX
 #define TRACE_PIECES_MAX 4096 /* of an operation; more are not judged */
-#define TRACE_STEP_BYTES (1u << 20)
+#define TRACE_LATEST 4096     /* rooms in the header; an event and its pieces are at most so many */
 
 enum trace_kind {
 	TRACE_PIECES, /* the room holds pieces of the operation before it */
@@ -80,12 +83,15 @@ enum trace_access { ACCESS_PUT, ACCESS_GET, ACCESS_ACCUMULATE, ACCESS_FETCH };
 #define LOCK_EXCLUSIVE 1
 #define FENCE_NOPRECEDE 1
 #define OPERATION_OFFSETS 1 /* pieces at the target are bytes behind of.disp */
+#define OPERATION_PLAIN 2   /* `plain` in the place of `of` */
+#define PLAIN_READ 1        /* the origin's memory at plain.read is read */
+#define PLAIN_WRITTEN 2     /* at plain.written it is written */
 #define ENTER_BY_MEMBER 1   /* the clock is kept for this member, `base` */
 #define LEAVE_ONE 1         /* only member `base` is known to have begun the call */
 #define LEAVE_LOWER 2       /* only members before `base` are */
 #define LEAVE_NONE 3        /* none is */
-#define WINDOW_SHARED 1  /* members may order each other by loads and stores */
-#define WINDOW_DYNAMIC 2 /* displacements are addresses */
+#define WINDOW_SHARED 1     /* members may order each other by loads and stores */
+#define WINDOW_DYNAMIC 2    /* displacements are addresses */
 
 struct trace_piece {
 	uint64_t first; /* address; at the target: displacement in its units */
@@ -118,10 +124,21 @@ struct trace_event {
 			uint32_t written_pieces;
 			uint64_t disp; /* in units of the target */
 		} of;
+		struct {           /* the members of the same name lie where those of `of` do */
+			uint64_t read; /* address */
+			uint8_t access, type, op;
+			uint8_t sides;  /* PLAIN_ */
+			uint32_t bytes; /* of each piece */
+			uint64_t written;
+			uint64_t disp;
+		} plain;
 	};
 };
 
 static_assert(sizeof(struct trace_event) == 64, "an event has 64 bytes");
+static_assert(offsetof(struct trace_event, plain.access) == offsetof(struct trace_event, of.access) &&
+                  offsetof(struct trace_event, plain.disp) == offsetof(struct trace_event, of.disp),
+              "members of one name lie in one place");
 
 #define TRACE_ROOM_PIECES (sizeof(struct trace_event) / sizeof(struct trace_piece))
 
@@ -149,13 +166,15 @@ struct trace {
 	uint32_t padding;
 	uint64_t begun_ns;
 	uint64_t room_count; /* that are in use; stored last */
+	uint64_t written;    /* of these, in packed blocks; those behind them are in `latest` */
 	uint64_t lost;       /* events that found no room */
 	char job[PART_JOB_BYTES];
 	char host[PART_HOST_BYTES];
 	char unknown[64]; /* the call after which nothing can be judged; "": none */
 	struct part_object objects[PART_OBJECTS];
 	struct trace_site sites[TRACE_SITES];
-	union trace_room rooms[];
+	union trace_room latest[TRACE_LATEST];
+	unsigned char packed[];
 };
 
 #endif

@@ -162,18 +162,14 @@ static void add_pieces(struct place here, oriel_win *win, int target_rank, struc
 static void add_plain(struct place here, oriel_win *win, int target_rank, uint64_t target_disp, size_t bytes,
                       const void *read, const void *written, struct trace_event event)
 {
-	struct pieces pieces;
+	struct window *window = window_of(win);
 
-	make_pieces(&pieces, 3);
-	add_piece(&pieces, target_disp, bytes);
-	if (read)
-		add_memory(&pieces, read, bytes);
-	if (written)
-		add_memory(&pieces, written, bytes);
-	event.of.target_pieces = 1;
-	event.of.read_pieces = read != NULL;
-	event.of.written_pieces = written != NULL;
-	add_pieces(here, win, target_rank, event, &pieces);
+	if (!window)
+		return;
+	event.object = window->key;
+	event.rank = rank_of(window, target_rank);
+	event.of.disp = target_disp;
+	trace_plain(here, event, bytes, (uint64_t)(uintptr_t)read, (uint64_t)(uintptr_t)written);
 }
 
 static struct trace_event copy_event(enum trace_access access)
@@ -408,8 +404,8 @@ static void add_group(struct place here, const oriel_win *win, enum trace_kind k
 	if (window && (count == 0 || !ranks))
 		trace_add(here, (struct trace_event){ .kind = (uint16_t)kind, .object = window->key, .rank = -1 });
 	for (int i = 0; ranks && i < count; i++)
-		trace_add(here,
-		          (struct trace_event){ .kind = (uint16_t)kind, .object = window->key, .rank = ranks[i], .id = (uint64_t)i });
+		trace_add(here, (struct trace_event){
+							.kind = (uint16_t)kind, .object = window->key, .rank = ranks[i], .id = (uint64_t)i });
 	free(ranks);
 }
 
@@ -653,8 +649,9 @@ int oriel_init(const struct oriel_options *options, oriel_job **opened)
 
 static void add_collective(struct place here, enum trace_kind kind, uint64_t object, uint64_t number, int count)
 {
-	trace_add(here, (struct trace_event){
-						.kind = (uint16_t)kind, .object = object, .rank = -1, .id = number, .size_bytes = (uint64_t)count });
+	trace_add(here,
+	          (struct trace_event){
+				  .kind = (uint16_t)kind, .object = object, .rank = -1, .id = number, .size_bytes = (uint64_t)count });
 }
 
 int oriel_barrier(oriel_job *of)

@@ -10,6 +10,13 @@
 
 static struct window *windows[PLACES];
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t changes; /* how often a window was added or removed */
+
+/* What this thread has found last; valid until the next change. */
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+	uint64_t changes, handle;
+	struct window *window;
+} found;
 
 uint64_t hash_mix(uint64_t key, uint64_t more)
 {
@@ -44,24 +51,35 @@ struct window *window_add(uint64_t handle, uint64_t number, const int ranks[], i
 	memcpy(copy, ranks, (size_t)count * sizeof(int));
 	*window = (struct window){ handle, hash_mix(ranks_hash(ranks, count), number), copy, count, 0, NULL };
 	pthread_mutex_lock(&changing);
+	__atomic_add_fetch(&changes, 1, __ATOMIC_RELEASE);
 	window->next = *list_of(handle);
 	*list_of(handle) = window;
 	pthread_mutex_unlock(&changing);
 	return window;
 }
 
-struct window *window_find(uint64_t handle)
+static struct window *look_up(uint64_t handle)
 {
 	struct window *window;
 
-	if (!trace_is_on())
-		return NULL;
 	pthread_mutex_lock(&changing);
 	window = *list_of(handle);
 	while (window && window->handle != handle)
 		window = window->next;
+	found.changes = changes;
+	found.handle = handle;
+	found.window = window;
 	pthread_mutex_unlock(&changing);
 	return window;
+}
+
+struct window *window_find(uint64_t handle)
+{
+	if (!trace_is_on())
+		return NULL;
+	if (found.handle == handle && found.changes == __atomic_load_n(&changes, __ATOMIC_ACQUIRE))
+		return found.window;
+	return look_up(handle);
 }
 
 void window_remove(uint64_t handle)
@@ -69,6 +87,7 @@ void window_remove(uint64_t handle)
 	struct window **at, *removed = NULL;
 
 	pthread_mutex_lock(&changing);
+	__atomic_add_fetch(&changes, 1, __ATOMIC_RELEASE);
 	for (at = list_of(handle); *at && (*at)->handle != handle;)
 		at = &(*at)->next;
 	if (*at) {

@@ -10,9 +10,11 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/util.h"
+#include "check/pack.h"
 #include "see/caller.h"
 #include "see/front/object.h"
 #include "see/front/spawn.h"
@@ -26,8 +28,9 @@
 
 static struct trace *trace; /* NULL: nothing is recorded */
 static int trace_fd;
-static uint64_t room_limit;    /* rooms that the file may have */
-static uint64_t rooms_present; /* that it has */
+static struct stat trace_stat; /* of its file */
+static uint64_t packed_bytes;  /* in the file, behind the header */
+static uint64_t packed_limit;
 static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
 static struct place keys[TRACE_SITES];
 static bool is_binding[TRACE_SITES]; /* the place is in an MPI's library, such as Fortran's */
@@ -45,39 +48,14 @@ static size_t most_bytes(void)
 	return (size_t)mebibytes * MEBIBYTE;
 }
 
-static struct trace *map_file(size_t bytes)
+static struct trace *map_header(void)
 {
-	size_t first = (sizeof(struct trace) + TRACE_STEP_BYTES) / TRACE_STEP_BYTES * TRACE_STEP_BYTES;
 	void *memory;
 
-	if (!part_file_take_room(trace_fd, 0, first))
+	if (!part_file_take_room(trace_fd, 0, sizeof(struct trace)) || fstat(trace_fd, &trace_stat))
 		return NULL;
-	memory = mmap(NULL, first + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, trace_fd, 0);
-	room_limit = (first + bytes - sizeof(struct trace)) / sizeof(union trace_room);
-	rooms_present = (first - sizeof(struct trace)) / sizeof(union trace_room);
+	memory = mmap(NULL, sizeof(struct trace), PROT_READ | PROT_WRITE, MAP_SHARED, trace_fd, 0);
 	return memory == MAP_FAILED ? NULL : memory;
-}
-
-/* Maps pages at once, where the kernel can (5.14): a fault for each takes several times as long. */
-static void map_pages(void *from, size_t bytes)
-{
-#ifdef MADV_POPULATE_WRITE
-	madvise(from, bytes, MADV_POPULATE_WRITE);
-#else
-	(void)from, (void)bytes;
-#endif
-}
-
-static bool grow(void)
-{
-	size_t from = sizeof(struct trace) + rooms_present * sizeof(union trace_room);
-
-	from = (from + TRACE_STEP_BYTES - 1) / TRACE_STEP_BYTES * TRACE_STEP_BYTES;
-	if (!part_file_take_room(trace_fd, from, TRACE_STEP_BYTES))
-		return false;
-	rooms_present = (from + TRACE_STEP_BYTES - sizeof(struct trace)) / sizeof(union trace_room);
-	map_pages((char *)trace + from, TRACE_STEP_BYTES);
-	return true;
 }
 
 static void begin(struct trace *made)
@@ -111,7 +89,8 @@ static struct trace *make_file(char path[PART_FILE_BYTES])
 	trace_fd = part_file_make(TRACE_PREFIX, path);
 	if (trace_fd < 0)
 		return NULL;
-	made = map_file(most_bytes());
+	packed_limit = most_bytes();
+	made = map_header();
 	if (made)
 		return made;
 	error = errno;
@@ -233,17 +212,64 @@ static uint32_t site_of(struct place place)
 
 /* ---- events ---- */
 
+/* A program that closes all descriptors may have another file there. */
+static bool is_own_file(void)
+{
+	struct stat now;
+
+	return fstat(trace_fd, &now) == 0 && now.st_dev == trace_stat.st_dev && now.st_ino == trace_stat.st_ino;
+}
+
+static bool write_all(const char *from, size_t bytes, uint64_t at)
+{
+	while (bytes > 0) {
+		ssize_t done = pwrite(trace_fd, from, bytes, (off_t)at);
+
+		if (done <= 0 && errno != EINTR)
+			return false;
+		if (done <= 0)
+			continue;
+		from += done;
+		bytes -= (size_t)done;
+		at += (size_t)done;
+	}
+	return true;
+}
+
+/* Writes the latest rooms to the file. Where the process dies, each room is in one of the two. */
+static bool write_latest(void)
+{
+	static struct {
+		struct pack_head head;
+		unsigned char packed[PACK_MOST];
+	} block;
+	uint64_t bytes;
+
+	block.head.rooms = (uint32_t)(trace->room_count - trace->written);
+	block.head.bytes = (uint32_t)pack(block.packed, trace->latest, block.head.rooms);
+	bytes = sizeof(block.head) + block.head.bytes;
+	if (packed_bytes + bytes > packed_limit || !is_own_file() ||
+	    !part_file_may_have(sizeof(struct trace) + packed_bytes + bytes) ||
+	    !write_all((const char *)&block, bytes, sizeof(struct trace) + packed_bytes))
+		return false;
+	packed_bytes += bytes;
+	__atomic_store_n(&trace->written, trace->room_count, __ATOMIC_RELEASE);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return true;
+}
+
+static bool make_room(uint64_t count)
+{
+	if (trace->room_count - trace->written + count <= TRACE_LATEST)
+		return true;
+	return count <= TRACE_LATEST && write_latest();
+}
+
 /* Returns room for so many, or NULL. After the first refusal there is none: a gap hides order. */
 static union trace_room *take_rooms(uint64_t count)
 {
-	uint64_t used = trace->room_count;
-
-	while (!trace->lost && used + count <= room_limit && used + count > rooms_present) {
-		if (!grow())
-			break;
-	}
-	if (!trace->lost && used + count <= rooms_present)
-		return &trace->rooms[used];
+	if (!trace->lost && make_room(count))
+		return &trace->latest[trace->room_count - trace->written];
 	trace->lost++;
 	return NULL;
 }
@@ -256,20 +282,21 @@ static void write_pieces(union trace_room *rooms, const struct trace_piece piece
 
 void trace_add_with(struct place place, struct trace_event event, const struct trace_piece pieces[], size_t count)
 {
+	uint64_t rooms = 1 + (count + TRACE_ROOM_PIECES - 1) / TRACE_ROOM_PIECES;
 	union trace_room *room;
 
 	if (!trace)
 		return;
-	event.count = (uint32_t)((count + TRACE_ROOM_PIECES - 1) / TRACE_ROOM_PIECES);
 	pthread_mutex_lock(&recording);
-	room = take_rooms(1 + (uint64_t)event.count);
+	room = take_rooms(rooms);
 	if (room) {
-		event.site = site_of(place);
-		event.ns = now_ns();
 		room->event = event;
+		room->event.count = (uint32_t)rooms - 1;
+		room->event.site = site_of(place);
+		room->event.ns = now_ns();
 		write_pieces(room + 1, pieces, count);
 		/* pairs with the judge's reading of a process that has died */
-		__atomic_store_n(&trace->room_count, trace->room_count + 1 + event.count, __ATOMIC_RELEASE);
+		__atomic_store_n(&trace->room_count, trace->room_count + rooms, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&recording);
 }
@@ -277,6 +304,38 @@ void trace_add_with(struct place place, struct trace_event event, const struct t
 void trace_add(struct place place, struct trace_event event)
 {
 	trace_add_with(place, event, NULL, 0);
+}
+
+/* More bytes than `plain` can say. */
+static void add_large(struct place place, struct trace_event event, uint64_t bytes, uint64_t read, uint64_t written)
+{
+	struct trace_piece pieces[3] = { { 0, bytes } };
+	size_t count = 1;
+
+	event.flags = OPERATION_OFFSETS;
+	event.of.target_pieces = 1;
+	event.of.read_pieces = read != 0;
+	event.of.written_pieces = written != 0;
+	if (read)
+		pieces[count++] = (struct trace_piece){ read, bytes };
+	if (written)
+		pieces[count++] = (struct trace_piece){ written, bytes };
+	trace_add_with(place, event, pieces, count);
+}
+
+void trace_plain(struct place place, struct trace_event event, uint64_t bytes, uint64_t read, uint64_t written)
+{
+	event.kind = TRACE_OPERATION;
+	if (bytes > UINT32_MAX) {
+		add_large(place, event, bytes, read, written);
+		return;
+	}
+	event.flags = OPERATION_PLAIN;
+	event.plain.bytes = (uint32_t)bytes;
+	event.plain.sides = (uint8_t)((read ? PLAIN_READ : 0) | (written ? PLAIN_WRITTEN : 0));
+	event.plain.read = read;
+	event.plain.written = written;
+	trace_add(place, event);
 }
 
 void trace_ranks(struct place place, struct trace_event event, const int ranks[], int count)

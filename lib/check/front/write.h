@@ -45,6 +45,12 @@ void trace_add(struct place place, struct trace_event event);
 /* Records an event and what follows it. The event's count is set here. */
 void trace_add_with(struct place place, struct trace_event event, const struct trace_piece pieces[], size_t count);
 
+/*
+ * Records an operation that has one piece of so many bytes on each side, at the target behind
+ * event.of.disp. An address of 0: the origin's memory is not read, or not written.
+ */
+void trace_plain(struct place place, struct trace_event event, uint64_t bytes, uint64_t read, uint64_t written);
+
 /* Records an event with a list of ranks; its id is set here. */
 void trace_ranks(struct place place, struct trace_event event, const int ranks[], int count);
 

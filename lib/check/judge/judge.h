@@ -31,12 +31,16 @@
 /* read.c: the traces of a job */
 
 struct read_trace {
-	struct trace *trace; /* the header and tables are a copy */
-	const union trace_room *rooms;
+	struct trace *trace; /* a copy of all but the packed blocks */
+	const unsigned char *packed;
+	uint64_t packed_bytes;
 	char *path;
-	uint64_t room_count;
-	uint64_t at;     /* room of the next event */
-	uint32_t *sites; /* indices in job_traces.sites, by the trace's */
+	uint64_t at;                   /* room of the next event */
+	const union trace_room *rooms; /* from room `first` on; at is below end, or all has been read */
+	uint64_t first, end;
+	uint64_t packed_at;      /* the block behind these */
+	union trace_room *block; /* unpacked */
+	uint32_t *sites;         /* indices in job_traces.sites, by the trace's */
 };
 
 /* A place that calls, of any rank. */
@@ -51,6 +55,8 @@ struct judge_site {
 struct job_traces {
 	struct read_trace *list; /* by rank */
 	int size;
+	int *heap; /* ranks with events that are left; the earliest is the first */
+	int heap_count;
 	uint64_t end_ns; /* what is later is not judged */
 	struct judge_site *sites;
 	uint32_t site_count, site_capacity;
@@ -63,11 +69,15 @@ void traces_read(struct job_traces *traces, const char *job);
 /* An event of a rank. Its site is an index in job_traces.sites. */
 struct judge_event {
 	struct trace_event event;
-	const struct trace_piece *pieces; /* in the rooms that follow it */
+	const struct trace_piece *pieces; /* in the rooms that follow it, or `few` */
+	struct trace_piece few[3];
 	int rank;
 };
 
-/* Copies the next event of all. Returns false if there is none. */
+/*
+ * Copies the next event of all. Returns false if there is none, and is not called again then. The
+ * event's pieces stay until the next call.
+ */
 bool traces_next(struct job_traces *traces, struct judge_event *next);
 
 /* Calls a function for each creation of a window, before the first event is taken. */
@@ -111,17 +121,17 @@ static inline bool clock_knows(const struct clock *clock, int rank, uint64_t tim
 
 /* Slots are named by their use, and by what stands beside it. */
 enum slot_kind {
-	SLOT_POST,      /* window, poster, origin, number */
-	SLOT_COMPLETE,  /* window, origin, target, number */
-	SLOT_FENCE,     /* window, number */
-	SLOT_FENCE_OF,  /* window, number, rank */
-	SLOT_EXCLUSIVE, /* window, target or -1: unlocks of exclusive locks */
-	SLOT_SHARED,    /* window, target or -1: of all */
-	SLOT_SIGNAL,    /* window, target, signal */
-	SLOT_ELEMENT,   /* rank, address / 8: accumulates */
-	SLOT_ELEMENTS,  /* rank: accumulates of any size; 1: of large ones only */
-	SLOT_POLLED,    /* rank: what its loads may have seen */
-	SLOT_MEMBERS,   /* window, of shared memory */
+	SLOT_POST,       /* window, poster, origin, number */
+	SLOT_COMPLETE,   /* window, origin, target, number */
+	SLOT_FENCE,      /* window, number */
+	SLOT_FENCE_OF,   /* window, number, rank */
+	SLOT_EXCLUSIVE,  /* window, target or -1: unlocks of exclusive locks */
+	SLOT_SHARED,     /* window, target or -1: of all */
+	SLOT_SIGNAL,     /* window, target, signal */
+	SLOT_ELEMENT,    /* rank, address / 8: accumulates */
+	SLOT_ELEMENTS,   /* rank: accumulates of any size; 1: of large ones only */
+	SLOT_POLLED,     /* rank: what its loads may have seen */
+	SLOT_MEMBERS,    /* window, of shared memory */
 	SLOT_COLLECTIVE, /* object, number */
 	SLOT_MEMBER,     /* object, number, member */
 	SLOT_MESSAGE     /* communicator, sender and receiver, tag, number */

@@ -12,6 +12,7 @@
 
 #include "base/util.h"
 #include "check/judge/judge.h"
+#include "check/pack.h"
 #include "see/board.h"
 
 #define LIMIT_NS (10 * NS_PER_SECOND) /* for ranks that have not ended */
@@ -34,7 +35,7 @@ struct mapped_list {
 
 static const struct trace *map_file(const char *path, size_t *bytes)
 {
-	int fd = part_file_open(path, sizeof(struct trace) + 1);
+	int fd = part_file_open(path, sizeof(struct trace));
 	void *memory = MAP_FAILED;
 	struct stat st;
 
@@ -170,28 +171,87 @@ static void read_sites(struct job_traces *traces, struct read_trace *read)
 
 /* ---- one job ---- */
 
+static void fail_damaged(const struct read_trace *read)
+{
+	program_fail("%s is damaged at event %llu", read->path, (unsigned long long)read->at);
+}
+
+/* Unpacks the next block. */
+static void load_block(struct read_trace *read)
+{
+	struct pack_head head = { 0 };
+	uint64_t left = read->packed_bytes - read->packed_at;
+	const unsigned char *packed = read->packed + read->packed_at + sizeof(head);
+
+	if (left >= sizeof(head))
+		memcpy(&head, packed - sizeof(head), sizeof(head));
+	if (head.rooms == 0 || head.rooms > TRACE_LATEST || head.rooms > read->trace->written - read->end ||
+	    head.bytes > left - sizeof(head) || !unpack(read->block, head.rooms, packed, head.bytes))
+		fail_damaged(read);
+	read->rooms = read->block;
+	read->first = read->end;
+	read->end += head.rooms;
+	read->packed_at += sizeof(head) + head.bytes;
+}
+
+/* All rooms before `end` have been read. */
+static void load_rooms(struct read_trace *read)
+{
+	if (read->end < read->trace->written) {
+		load_block(read);
+		return;
+	}
+	read->rooms = read->trace->latest;
+	read->first = read->trace->written;
+	read->end = read->trace->room_count;
+}
+
+static void rewind_rooms(struct read_trace *read)
+{
+	read->at = read->end = read->packed_at = 0;
+	load_rooms(read);
+}
+
 static void take_file(struct job_traces *traces, const struct mapped *file)
 {
 	struct read_trace *read = &traces->list[file->trace->rank];
 	/* pairs with trace_add_with */
 	uint64_t rooms = __atomic_load_n(&file->trace->room_count, __ATOMIC_ACQUIRE);
-	uint64_t most = (file->bytes - sizeof(struct trace)) / sizeof(union trace_room);
+	uint64_t written = __atomic_load_n(&file->trace->written, __ATOMIC_ACQUIRE);
 
 	if (read->trace)
 		program_fail("two traces are of rank %d of job %s", file->trace->rank, traces->job);
 	read->trace = malloc(sizeof(struct trace));
-	if (!read->trace)
+	read->block = malloc(TRACE_LATEST * sizeof(union trace_room));
+	if (!read->trace || !read->block)
 		program_fail("out of memory");
 	memcpy(read->trace, file->trace, sizeof(struct trace));
-	read->rooms = file->trace->rooms;
-	read->room_count = rooms < most ? rooms : most;
+	read->trace->room_count = rooms;
+	read->trace->written = written;
+	read->packed = file->trace->packed;
+	read->packed_bytes = file->bytes - sizeof(struct trace);
 	read->path = file->path;
+	if (written > rooms || rooms - written > TRACE_LATEST)
+		fail_damaged(read);
 	read_sites(traces, read);
+	rewind_rooms(read);
 }
 
 static const struct trace_event *peek(const struct read_trace *read)
 {
-	return read->at < read->room_count ? &read->rooms[read->at].event : NULL;
+	return read->at < read->end ? &read->rooms[read->at - read->first].event : NULL;
+}
+
+/* Goes on behind the next event and its pieces. */
+static void advance(struct read_trace *read)
+{
+	uint64_t rooms = 1 + (uint64_t)peek(read)->count;
+
+	if (rooms > read->end - read->at)
+		fail_damaged(read);
+	read->at += rooms;
+	if (read->at == read->end)
+		load_rooms(read);
 }
 
 /* After the last event of a trace without room, others may be ordered by what it lacks. */
@@ -204,9 +264,9 @@ static void find_end(struct job_traces *traces)
 
 		if (!read->trace->lost)
 			continue;
-		for (; peek(read); read->at += 1 + (uint64_t)peek(read)->count)
+		for (; peek(read); advance(read))
 			last_ns = peek(read)->ns;
-		read->at = 0;
+		rewind_rooms(read);
 		if (last_ns < traces->end_ns)
 			traces->end_ns = last_ns;
 	}
@@ -260,26 +320,90 @@ static bool is_sound(const struct job_traces *traces, const struct read_trace *r
 	bool needs_rank = event->kind == TRACE_OPERATION || event->kind == TRACE_SIGNAL;
 
 	return event->kind > TRACE_PIECES && event->kind < TRACE_KINDS && event->rank >= (needs_rank ? 0 : -1) &&
-	       event->rank < traces->size && event->count < read->room_count - read->at &&
-	       (event->kind != TRACE_OPERATION || pieces <= (uint64_t)event->count * TRACE_ROOM_PIECES) &&
+	       event->rank < traces->size && event->count < read->end - read->at &&
+	       (event->kind != TRACE_OPERATION || event->flags & OPERATION_PLAIN ||
+	        pieces <= (uint64_t)event->count * TRACE_ROOM_PIECES) &&
 	       (event->kind != TRACE_WINDOW_NAME || event->count * sizeof(union trace_room) >= PART_NAME_BYTES);
 }
 
-/* Returns the rank whose next event is the earliest, or -1. */
-static int earliest(const struct job_traces *traces)
+static bool is_earlier(const struct job_traces *traces, int rank, int other)
 {
-	uint64_t ns = UINT64_MAX;
-	int rank = -1;
+	uint64_t ns = peek(&traces->list[rank])->ns, ns_of_other = peek(&traces->list[other])->ns;
 
-	for (int i = 0; i < traces->size; i++) {
-		const struct trace_event *event = peek(&traces->list[i]);
+	return ns < ns_of_other || (ns == ns_of_other && rank < other);
+}
 
-		if (event && event->ns < ns) {
-			ns = event->ns;
-			rank = i;
-		}
+/* Moves a rank towards the end of the heap until none below it is earlier. */
+static void sink(const struct job_traces *traces, int at)
+{
+	int rank = traces->heap[at], child;
+
+	while ((child = 2 * at + 1) < traces->heap_count) {
+		if (child + 1 < traces->heap_count && is_earlier(traces, traces->heap[child + 1], traces->heap[child]))
+			child++;
+		if (!is_earlier(traces, traces->heap[child], rank))
+			break;
+		traces->heap[at] = traces->heap[child];
+		at = child;
 	}
-	return ns <= traces->end_ns ? rank : -1;
+	traces->heap[at] = rank;
+}
+
+static void make_heap(struct job_traces *traces)
+{
+	traces->heap = malloc((size_t)traces->size * sizeof(*traces->heap));
+	if (!traces->heap)
+		program_fail("out of memory");
+	for (int rank = 0; rank < traces->size; rank++) {
+		if (peek(&traces->list[rank]))
+			traces->heap[traces->heap_count++] = rank;
+	}
+	for (int at = traces->heap_count / 2; at-- > 0;)
+		sink(traces, at);
+}
+
+/* Goes on behind the event that was taken last. Its pieces may be overwritten. */
+static void leave_event(struct job_traces *traces)
+{
+	struct read_trace *read = &traces->list[traces->heap[0]];
+
+	advance(read);
+	if (!peek(read))
+		traces->heap[0] = traces->heap[--traces->heap_count];
+	if (traces->heap_count > 0)
+		sink(traces, 0);
+}
+
+/* Returns the rank whose next event is the earliest, or -1. */
+static int earliest(struct job_traces *traces)
+{
+	if (!traces->heap)
+		make_heap(traces);
+	else
+		leave_event(traces);
+	if (traces->heap_count == 0 || peek(&traces->list[traces->heap[0]])->ns > traces->end_ns)
+		return -1;
+	return traces->heap[0];
+}
+
+/* Gives a plain operation the pieces that other ones have. */
+static void expand(struct judge_event *next)
+{
+	struct trace_event *event = &next->event;
+	struct trace_piece *piece = next->few;
+	uint32_t reads = event->plain.sides & PLAIN_READ ? 1 : 0, writes = event->plain.sides & PLAIN_WRITTEN ? 1 : 0;
+
+	*piece++ = (struct trace_piece){ 0, event->plain.bytes };
+	if (reads)
+		*piece++ = (struct trace_piece){ event->plain.read, event->plain.bytes };
+	if (writes)
+		*piece++ = (struct trace_piece){ event->plain.written, event->plain.bytes };
+	event->flags = OPERATION_OFFSETS;
+	event->of.request = 0;
+	event->of.target_pieces = 1;
+	event->of.read_pieces = reads;
+	event->of.written_pieces = writes;
+	next->pieces = next->few;
 }
 
 bool traces_next(struct job_traces *traces, struct judge_event *next)
@@ -291,11 +415,12 @@ bool traces_next(struct job_traces *traces, struct judge_event *next)
 		return false;
 	read = &traces->list[next->rank];
 	next->event = *peek(read);
-	next->pieces = read->rooms[read->at + 1].pieces;
+	next->pieces = read->rooms[read->at - read->first + 1].pieces;
 	if (!is_sound(traces, read, &next->event))
-		program_fail("%s is damaged at event %llu", read->path, (unsigned long long)read->at);
-	read->at += 1 + (uint64_t)next->event.count;
+		fail_damaged(read);
 	next->event.site = next->event.site < read->trace->site_count ? read->sites[next->event.site] : TRACE_NONE;
+	if (next->event.kind == TRACE_OPERATION && next->event.flags & OPERATION_PLAIN)
+		expand(next);
 	return true;
 }
 
@@ -304,11 +429,11 @@ void traces_windows(struct job_traces *traces, void (*call)(const struct trace_e
 	for (int rank = 0; rank < traces->size; rank++) {
 		struct read_trace *read = &traces->list[rank];
 
-		for (; peek(read); read->at += 1 + (uint64_t)peek(read)->count) {
+		for (; peek(read); advance(read)) {
 			if (peek(read)->kind == TRACE_WINDOW)
 				call(peek(read), rank);
 		}
-		read->at = 0;
+		rewind_rooms(read);
 	}
 }
 

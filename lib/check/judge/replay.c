@@ -1091,7 +1091,7 @@ static void forget(void)
 	for (int rank = 0; rank < traces->size; rank++) {
 		struct clock *now = clock_keep(rank);
 
-		if (traces->list[rank].at < traces->list[rank].room_count)
+		if (traces->list[rank].at < traces->list[rank].end)
 			clock_lower(oldest, now);
 		clock_drop(now);
 		for (const struct view *view = ranks[rank].views; view; view = view->next_of_rank) {

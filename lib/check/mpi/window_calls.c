@@ -90,6 +90,28 @@ static uint32_t add_side(struct type_pieces *pieces, const struct side *side)
 	return pieces_add(pieces, (uint64_t)(uintptr_t)side->address, side->count, side->type);
 }
 
+/* Returns whether each side has one piece at most, of as many bytes as the target's. */
+static bool is_plain(const struct trace_event *event, const struct type_pieces *pieces)
+{
+	if (event->of.request || event->of.target_pieces != 1 || event->of.read_pieces > 1 ||
+	    event->of.written_pieces > 1 || pieces->list[0].first != 0)
+		return false;
+	for (size_t i = 1; i < pieces->count; i++) {
+		if (pieces->list[i].bytes != pieces->list[0].bytes || pieces->list[i].first == 0)
+			return false;
+	}
+	return true;
+}
+
+static void add_plain(struct place here, struct trace_event event, const struct type_pieces *pieces)
+{
+	const struct trace_piece *list = pieces->list;
+	uint32_t written_at = 1 + event.of.read_pieces;
+
+	trace_plain(here, event, list[0].bytes, event.of.read_pieces ? list[1].first : 0,
+	            event.of.written_pieces ? list[written_at].first : 0);
+}
+
 static void add_operation(struct place here, const struct operation *operation, const struct window *window)
 {
 	struct trace_event event = { .kind = TRACE_OPERATION,
@@ -113,7 +135,9 @@ static void add_operation(struct place here, const struct operation *operation, 
 	event.of.written_pieces = add_side(&pieces, &operation->written);
 	if (pieces.too_many)
 		event.of.target_pieces = event.of.read_pieces = event.of.written_pieces = 0;
-	if (pieces.count || pieces.too_many)
+	if (is_plain(&event, &pieces))
+		add_plain(here, event, &pieces);
+	else if (pieces.count || pieces.too_many)
 		trace_add_with(here, event, pieces.list, pieces.count);
 	pieces_end(&pieces);
 }

@@ -242,6 +242,12 @@ void part_write_folder(char folder[PART_FOLDER_BYTES]);
 int part_file_make(const char *prefix, char path[PART_FILE_BYTES]);
 
 /*
+ * Returns whether the limit of a file's size allows so many bytes, or false with EFBIG. Beyond it a
+ * write or fallocate raises a signal.
+ */
+bool part_file_may_have(uint64_t bytes);
+
+/*
  * Takes room for bytes of a file at once: a full disk is an error here, not a signal at a store,
  * and so is the limit of a file's size. Returns false with errno.
  */

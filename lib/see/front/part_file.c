@@ -41,13 +41,17 @@ int part_file_make(const char *prefix, char path[PART_FILE_BYTES])
 	return mkostemp(path, O_CLOEXEC);
 }
 
-/* Beyond the limit of a file's size fallocate raises a signal. */
-bool part_file_take_room(int fd, uint64_t from, uint64_t bytes)
+bool part_file_may_have(uint64_t bytes)
 {
 	struct rlimit limit;
 
 	errno = EFBIG;
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && from + bytes > limit.rlim_cur)
+	return getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
+}
+
+bool part_file_take_room(int fd, uint64_t from, uint64_t bytes)
+{
+	if (!part_file_may_have(from + bytes))
 		return false;
 	errno = posix_fallocate(fd, (off_t)from, (off_t)bytes);
 	return errno == 0;
