@@ -228,6 +228,24 @@ struct verdict {
 
 void replay(struct job_traces *traces, struct verdict *verdict);
 
+/* place.c: places that call, and windows, in words */
+
+#define PLACE_TEXT_BYTES 256
+
+/* Writes "halo.c:56", or what is known of the place; returns text. */
+const char *place_text(const struct job_traces *traces, uint32_t index, char text[PLACE_TEXT_BYTES]);
+
+/* Returns the name of the function that is called there. */
+const char *place_call(const struct job_traces *traces, uint32_t index);
+
+/* Prints " (exchange)", if the function that calls is known. */
+void place_print_function(FILE *out, const struct job_traces *traces, uint32_t index);
+
+/* Prints the members of a JSON object. */
+void place_print_json(FILE *out, const struct job_traces *traces, uint32_t index);
+
+const char *window_text(const struct judge_window *window, char text[PLACE_TEXT_BYTES]);
+
 /* report.c: what has been found */
 
 /* Adds a race of two accesses in these bytes; another one of the same places is counted. */

@@ -8,7 +8,6 @@
 #include "check/judge/judge.h"
 #include "see/json_text.h"
 
-#define TEXT_BYTES 256
 #define MOST_PRINTED 20
 
 /* One of the two accesses of a finding. */
@@ -23,7 +22,7 @@ struct side {
 
 struct finding {
 	struct side first, second; /* in the order of time */
-	char window[TEXT_BYTES];
+	char window[PLACE_TEXT_BYTES];
 	uint64_t key;
 	int owner;
 	uint64_t base; /* of the owner's part; 0: address is one */
@@ -88,45 +87,10 @@ void finding_add(const struct access *earlier, const struct access *later, uint6
 		                         .address = address,
 		                         .bytes = bytes,
 		                         .count = 1 };
-	if (later->window->name[0])
-		snprintf(finding->window, sizeof(finding->window), "window \"%.60s\"", later->window->name);
-	else
-		snprintf(finding->window, sizeof(finding->window), "window %d", later->window->number);
+	window_text(later->window, finding->window);
 }
 
 /* ---- texts ---- */
-
-static struct judge_site *site_of(const struct job_traces *traces, uint32_t index)
-{
-	struct judge_site *site = index < traces->site_count ? &traces->sites[index] : NULL;
-
-	if (site && !site->is_found) {
-		site->is_found = true;
-		if (site->object[0])
-			source_find(site->object, site->offset - 1, &site->place); /* the call's last byte */
-	}
-	return site;
-}
-
-/* Writes "halo.c:56", or what is known of it; returns text. */
-static const char *place_text(const struct job_traces *traces, uint32_t index, char text[TEXT_BYTES])
-{
-	const struct judge_site *site = site_of(traces, index);
-	const char *slash = site ? strrchr(site->object, '/') : NULL;
-
-	if (!site || !site->object[0])
-		snprintf(text, TEXT_BYTES, "a place that is not known");
-	else if (site->place.file[0])
-		snprintf(text, TEXT_BYTES, "%s:%d", site->place.file, site->place.line);
-	else
-		snprintf(text, TEXT_BYTES, "%.100s+0x%" PRIx64, slash ? slash + 1 : site->object, site->offset);
-	return text;
-}
-
-static const char *call_of(const struct job_traces *traces, uint32_t index)
-{
-	return index < traces->site_count ? traces->sites[index].call : "a call";
-}
 
 static const char *deed_of(const struct side *side)
 {
@@ -156,13 +120,11 @@ static void print_where(FILE *out, const struct finding *finding)
 
 static void print_side(FILE *out, const struct job_traces *traces, const struct side *side)
 {
-	const struct judge_site *site = site_of(traces, side->site);
-	char place[TEXT_BYTES];
+	char place[PLACE_TEXT_BYTES];
 
-	fprintf(out, "  rank %d %s: %s at %s", side->rank, deed_of(side), call_of(traces, side->site),
+	fprintf(out, "  rank %d %s: %s at %s", side->rank, deed_of(side), place_call(traces, side->site),
 	        place_text(traces, side->site, place));
-	if (site && site->place.function[0])
-		fprintf(out, " (%s)", site->place.function);
+	place_print_function(out, traces, side->site);
 	fputc('\n', out);
 }
 
@@ -170,20 +132,20 @@ static void print_side(FILE *out, const struct job_traces *traces, const struct 
 static void print_missing(FILE *out, const struct job_traces *traces, const struct finding *finding)
 {
 	const struct side *first = &finding->first, *second = &finding->second;
-	char place[TEXT_BYTES], end[TEXT_BYTES];
+	char place[PLACE_TEXT_BYTES], end[PLACE_TEXT_BYTES];
 
 	if (first->ended_by == TRACE_NONE || first->ended_late) {
 		fprintf(out,
 		        "  the first is not complete when the second begins: %sflush, unlock or fence is missing behind %s",
 		        first->is_local ? "flush_local, " : "", place_text(traces, first->site, place));
 		if (first->ended_late)
-			fprintf(out, ", before %s at %s", call_of(traces, first->ended_by),
+			fprintf(out, ", before %s at %s", place_call(traces, first->ended_by),
 			        place_text(traces, first->ended_by, end));
 		fputc('\n', out);
 		return;
 	}
 	fprintf(out, "  the first is complete at %s (%s), but nothing that rank %d waits for before %s says so\n",
-	        place_text(traces, first->ended_by, end), call_of(traces, first->ended_by), second->rank,
+	        place_text(traces, first->ended_by, end), place_call(traces, first->ended_by), second->rank,
 	        place_text(traces, second->site, place));
 }
 
@@ -203,7 +165,7 @@ static void print_finding(FILE *out, const struct job_traces *traces, const stru
 
 static void print_verdict(FILE *out, const struct job_traces *traces, const struct verdict *verdict)
 {
-	char place[TEXT_BYTES];
+	char place[PLACE_TEXT_BYTES];
 
 	fprintf(out, "oriel-check: %u race%s in %" PRIu64 " operation%s", finding_count, finding_count == 1 ? "" : "s",
 	        verdict->operations, verdict->operations == 1 ? "" : "s");
@@ -217,7 +179,7 @@ static void print_verdict(FILE *out, const struct job_traces *traces, const stru
 		fputs("oriel-check: what followed is not judged: too many accesses are not ordered behind each other\n", out);
 	if (verdict->is_ended)
 		fprintf(out, "oriel-check: what followed is not judged: what %s at %s orders is not known\n",
-		        call_of(traces, verdict->unknown), place_text(traces, verdict->unknown, place));
+		        place_call(traces, verdict->unknown), place_text(traces, verdict->unknown, place));
 }
 
 uint32_t findings_print(FILE *out, struct job_traces *traces, const struct verdict *verdict)
@@ -232,18 +194,9 @@ uint32_t findings_print(FILE *out, struct job_traces *traces, const struct verdi
 
 static void print_json_side(FILE *out, const struct job_traces *traces, const char *key, const struct side *side)
 {
-	static const struct judge_site unknown = { .object = "" };
-	const struct judge_site *site = site_of(traces, side->site);
-
-	if (!site)
-		site = &unknown;
 	fprintf(out, "\"%s\": {", key);
-	json_write_text(out, "call", site->call);
-	json_write_text(out, "object", site->object);
-	json_write_text(out, "file", site->place.file);
-	json_write_text(out, "function", site->place.function);
-	fprintf(out, "\"offset\": %" PRIu64 ", \"line\": %d, \"rank\": %d, \"buffer\": %s}", site->offset, site->place.line,
-	        side->rank, side->is_local ? "true" : "false");
+	place_print_json(out, traces, side->site);
+	fprintf(out, ", \"rank\": %d, \"buffer\": %s}", side->rank, side->is_local ? "true" : "false");
 }
 
 void findings_print_json(FILE *out, struct job_traces *traces)

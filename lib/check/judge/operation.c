@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See view.h. */
+#include <stdlib.h>
+
+#include "check/judge/view.h"
+#include "oriel.h"
+
+/* ---- when an operation takes effect ---- */
+
+typedef void learn_call(void *learner, const struct clock *clock);
+
+static void join_begin(void *learner, const struct clock *clock)
+{
+	struct clock **begin = learner;
+
+	*begin = clock_joined(*begin, clock);
+}
+
+static void join_rank(void *learner, const struct clock *clock)
+{
+	clock_join(*(const int *)learner, clock);
+}
+
+/* A lock may be granted as late as the first operation takes effect: it follows these unlocks. */
+static void learn_of_locks(const struct view *view, const struct operation *operation, learn_call *learn, void *learner)
+{
+	learn(learner, slot_find(window_slot(SLOT_EXCLUSIVE, view, (uint64_t)operation->target)));
+	if (!operation->is_exclusive)
+		return;
+	learn(learner, slot_find(window_slot(SLOT_SHARED, view, (uint64_t)operation->target)));
+	learn(learner, slot_find(window_slot(SLOT_SHARED, view, EVERY)));
+}
+
+/* Returns the clock with which the access at the target begins. */
+static struct clock *begin_of(const struct view *view, struct operation *operation)
+{
+	struct slot_name post = { .kind = SLOT_POST,
+		                      .object = view->key,
+		                      .a = (uint64_t)operation->target,
+		                      .b = (uint64_t)view->rank,
+		                      .c = operation->number };
+	struct slot_name fence = {
+		.kind = SLOT_FENCE_OF, .object = view->key, .a = operation->number, .b = (uint64_t)operation->target
+	};
+	struct clock *begin = operation->issued;
+
+	operation->issued = NULL;
+	if (operation->gate == GATE_LOCKS)
+		learn_of_locks(view, operation, join_begin, &begin);
+	if (operation->gate == GATE_POST)
+		begin = clock_joined(begin, slot_find(post));
+	if (operation->gate == GATE_FENCE)
+		begin = clock_joined(begin, slot_find(fence));
+	return begin;
+}
+
+static void judge_late(const struct view *view, struct operation *operation)
+{
+	if (operation->issued)
+		access_begin(operation->at, begin_of(view, operation));
+}
+
+static void set_gate(struct view *view, struct operation *operation)
+{
+	const struct partner *started = find_partner(&view->started, operation->target);
+	const struct partner *lock = find_partner(&view->locks, operation->target);
+
+	if (started) {
+		operation->gate = GATE_POST;
+		operation->number = started->number;
+	} else if (lock || view->is_locked_all) {
+		operation->gate = GATE_LOCKS;
+		operation->is_exclusive = lock && lock->number;
+	} else if (view->holds_effects_back) {
+		operation->gate = GATE_FENCE;
+		operation->number = view->fences;
+	}
+}
+
+/* ---- operations ---- */
+
+static enum access_how how_of(const struct trace_event *event)
+{
+	if (event->of.access == ACCESS_PUT)
+		return HOW_PUT;
+	if (event->of.access == ACCESS_GET)
+		return HOW_GET;
+	return event->of.op == ORIEL_NO_OP ? HOW_READ_ATOMICALLY : HOW_ACCUMULATE;
+}
+
+/* The buffers of an operation are read, or written, by the origin from its call on. */
+static struct access *begin_at_origin(const struct view *view, const struct trace_event *event, enum access_how how,
+                                      const struct trace_piece pieces[], uint32_t count)
+{
+	struct access access = { .rank = view->rank,
+		                     .owner = view->rank,
+		                     .how = how,
+		                     .kept = 1,
+		                     .is_local = true,
+		                     .site = event->site,
+		                     .ns = event->ns,
+		                     .window = view->window };
+	struct access *made;
+
+	if (count == 0)
+		return NULL;
+	made = access_new(access, pieces, count);
+	access_begin(made, clock_keep(view->rank));
+	return made;
+}
+
+static uint64_t address_of(const struct view *target, uint64_t disp)
+{
+	return target->is_dynamic ? disp : target->base + disp * target->unit_bytes;
+}
+
+static struct access *make_at_target(const struct view *view, const struct view *target,
+                                     const struct trace_event *event, const struct trace_piece pieces[])
+{
+	struct access access = { .rank = view->rank,
+		                     .owner = target->rank,
+		                     .how = how_of(event),
+		                     .type = event->of.type,
+		                     .op = event->of.op,
+		                     .kept = 1,
+		                     .site = event->site,
+		                     .ns = event->ns,
+		                     .window = view->window,
+		                     .base = target->is_dynamic ? 0 : target->base };
+	struct trace_piece *moved = malloc(event->of.target_pieces * sizeof(*moved));
+	struct access *made;
+
+	if (!moved)
+		program_fail("out of memory");
+	for (uint32_t i = 0; i < event->of.target_pieces; i++) {
+		moved[i] = pieces[i];
+		if (event->flags & OPERATION_OFFSETS)
+			moved[i].first += address_of(target, event->of.disp);
+		else
+			moved[i].first = address_of(target, pieces[i].first);
+	}
+	made = access_new(access, moved, event->of.target_pieces);
+	free(moved);
+	return made;
+}
+
+static bool is_passive(struct view *view, int target)
+{
+	return view->is_locked_all || find_partner(&view->locks, target);
+}
+
+void take_operation(struct view *view, const struct trace_event *event, const struct trace_piece pieces[])
+{
+	const struct view *target = view_of(view->key, event->rank);
+	struct operation *operation;
+
+	replaying.verdict->operations++;
+	if (!target || event->of.target_pieces == 0) {
+		replaying.verdict->not_judged++;
+		return;
+	}
+	operation = calloc(1, sizeof(*operation));
+	if (!operation)
+		program_fail("out of memory");
+	*(struct operation **)program_append(&view->pending, &view->count, &view->capacity, sizeof(operation)) = operation;
+	operation->serial = ++replaying.serials;
+	operation->request = event->of.request;
+	operation->target = event->rank;
+	operation->is_fetch = event->of.access == ACCESS_FETCH;
+	operation->at = make_at_target(view, target, event, pieces);
+	operation->issued = clock_keep(view->rank);
+	set_gate(view, operation);
+	pieces += event->of.target_pieces;
+	operation->read = begin_at_origin(view, event, HOW_LOAD, pieces, event->of.read_pieces);
+	pieces += event->of.read_pieces;
+	operation->written = begin_at_origin(view, event, HOW_STORE, pieces, event->of.written_pieces);
+	if (operation->at->how == HOW_ACCUMULATE)
+		release_elements(operation->at);
+	if ((operation->at->how == HOW_PUT || operation->at->how == HOW_ACCUMULATE) && is_passive(view, event->rank))
+		release_polled(operation->at);
+	if (operation->gate == GATE_NONE)
+		judge_late(view, operation);
+}
+
+/* ---- completion ---- */
+
+const struct choice all_targets = { .target = -1, .serial = UINT64_MAX };
+
+static bool is_chosen(const struct operation *operation, const struct choice *choice)
+{
+	return !operation->is_over && (choice->target < 0 || operation->target == choice->target) &&
+	       operation->serial <= choice->serial && (!choice->request || operation->request == choice->request) &&
+	       (!choice->in_started || operation->gate == GATE_POST) && !(choice->by_request && operation->is_closed);
+}
+
+/* A get, or an accumulate that has brought a result, is over on both sides. */
+static bool ends_at_target(const struct operation *operation, const struct choice *choice)
+{
+	return !choice->is_local || operation->is_fetch || operation->at->how == HOW_GET;
+}
+
+/*
+ * Returns whether a request ends an operation too early. Requests of one window and target share a
+ * number (request_id in front/oriel_calls.c), so the number of an earlier request may end an
+ * operation that is still held back. A later call ends it.
+ */
+static bool is_early(const struct operation *operation, const struct choice *choice)
+{
+	return choice->by_request && operation->gate != GATE_NONE;
+}
+
+void end_operations(struct view *view, const struct choice *choice, uint32_t site)
+{
+	struct end end = { view->rank, clock_step(view->rank), site, replaying.event_ns };
+
+	for (uint32_t i = 0; i < view->count; i++) {
+		struct operation *operation = view->pending[i];
+
+		if (!is_chosen(operation, choice))
+			continue;
+		if (!operation->is_local) {
+			access_end(operation->read, end);
+			access_end(operation->written, end);
+		}
+		operation->is_local = true;
+		operation->is_closed |= choice->in_started;
+		if (ends_at_target(operation, choice) && !operation->is_ended) {
+			access_end(operation->at, end);
+			operation->is_ended = true;
+		}
+		operation->is_over =
+			operation->is_waited || (operation->is_ended && !operation->is_closed && !is_early(operation, choice));
+	}
+}
+
+static void drop_operation(struct operation *operation)
+{
+	let_go(operation->at);
+	let_go(operation->read);
+	let_go(operation->written);
+	free(operation);
+}
+
+/* It has taken effect, or brought its result. */
+static void settle_operation(const struct view *view, struct operation *operation)
+{
+	int rank = view->rank;
+
+	if (operation->is_settled)
+		return;
+	operation->is_settled = true;
+	if (operation->is_fetch)
+		acquire_elements(operation->at);
+	if (operation->gate == GATE_LOCKS)
+		learn_of_locks(view, operation, join_rank, &rank);
+	judge_late(view, operation);
+}
+
+void settle_operations(struct view *view, bool has_posts)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < view->count; i++) {
+		struct operation *operation = view->pending[i];
+
+		if (operation->is_over || (has_posts && operation->gate == GATE_POST))
+			settle_operation(view, operation);
+		if (operation->is_over)
+			drop_operation(operation);
+		else
+			view->pending[kept++] = operation;
+	}
+	view->count = kept;
+}
+
+void complete(struct view *view, struct choice choice, uint32_t site)
+{
+	end_operations(view, &choice, site);
+	settle_operations(view, choice.in_started);
+}

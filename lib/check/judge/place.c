@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* place.c - places that call, and windows, in words; see judge.h */
+#include <inttypes.h>
+#include <string.h>
+
+#include "check/judge/judge.h"
+#include "see/json_text.h"
+
+static struct judge_site *site_of(const struct job_traces *traces, uint32_t index)
+{
+	struct judge_site *site = index < traces->site_count ? &traces->sites[index] : NULL;
+
+	if (site && !site->is_found) {
+		site->is_found = true;
+		if (site->object[0])
+			source_find(site->object, site->offset - 1, &site->place); /* the call's last byte */
+	}
+	return site;
+}
+
+const char *place_text(const struct job_traces *traces, uint32_t index, char text[PLACE_TEXT_BYTES])
+{
+	const struct judge_site *site = site_of(traces, index);
+	const char *slash = site ? strrchr(site->object, '/') : NULL;
+
+	if (!site || !site->object[0])
+		snprintf(text, PLACE_TEXT_BYTES, "a place that is not known");
+	else if (site->place.file[0])
+		snprintf(text, PLACE_TEXT_BYTES, "%s:%d", site->place.file, site->place.line);
+	else
+		snprintf(text, PLACE_TEXT_BYTES, "%.100s+0x%" PRIx64, slash ? slash + 1 : site->object, site->offset);
+	return text;
+}
+
+const char *place_call(const struct job_traces *traces, uint32_t index)
+{
+	return index < traces->site_count ? traces->sites[index].call : "a call";
+}
+
+void place_print_function(FILE *out, const struct job_traces *traces, uint32_t index)
+{
+	const struct judge_site *site = site_of(traces, index);
+
+	if (site && site->place.function[0])
+		fprintf(out, " (%s)", site->place.function);
+}
+
+void place_print_json(FILE *out, const struct job_traces *traces, uint32_t index)
+{
+	static const struct judge_site unknown = { .object = "" };
+	const struct judge_site *site = site_of(traces, index);
+
+	if (!site)
+		site = &unknown;
+	json_write_text(out, "call", site->call);
+	json_write_text(out, "object", site->object);
+	json_write_text(out, "file", site->place.file);
+	json_write_text(out, "function", site->place.function);
+	fprintf(out, "\"offset\": %" PRIu64 ", \"line\": %d", site->offset, site->place.line);
+}
+
+const char *window_text(const struct judge_window *window, char text[PLACE_TEXT_BYTES])
+{
+	if (window->name[0])
+		snprintf(text, PLACE_TEXT_BYTES, "window \"%.60s\"", window->name);
+	else
+		snprintf(text, PLACE_TEXT_BYTES, "window %d", window->number);
+	return text;
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See view.h. */
+#include <stdlib.h>
+
+#include "check/judge/view.h"
+
+#define PLACES 1024 /* of the table of views */
+
+static struct view *table[PLACES];
+static int windows;
+
+static struct view **place_of(uint64_t key, int rank)
+{
+	return &table[(key ^ key >> 32 ^ (uint64_t)rank * 0x9e3779b1) % PLACES];
+}
+
+struct view *view_of(uint64_t key, int rank)
+{
+	struct view *view = rank < 0 || rank >= replaying.traces->size ? NULL : *place_of(key, rank);
+
+	while (view && (view->key != key || view->rank != rank))
+		view = view->next_of_table;
+	return view;
+}
+
+static struct judge_window *window_of(uint64_t key)
+{
+	struct judge_window *window;
+
+	for (int rank = 0; rank < replaying.traces->size; rank++) {
+		if (view_of(key, rank))
+			return view_of(key, rank)->window;
+	}
+	window = calloc(1, sizeof(*window));
+	if (!window)
+		program_fail("out of memory");
+	window->key = key;
+	window->number = ++windows;
+	return window;
+}
+
+void add_view(const struct trace_event *event, int rank)
+{
+	struct view *view = calloc(1, sizeof(*view)), **place = place_of(event->object, rank);
+
+	if (!view)
+		program_fail("out of memory");
+	view->key = event->object;
+	view->rank = rank;
+	view->window = window_of(event->object);
+	view->window->is_shared |= event->flags & WINDOW_SHARED;
+	view->base = event->base;
+	view->unit_bytes = event->unit_bytes;
+	view->is_dynamic = event->flags & WINDOW_DYNAMIC;
+	view->next_of_table = *place;
+	*place = view;
+}
+
+void open_view(struct view *view)
+{
+	if (!view || view->is_open)
+		return;
+	view->is_open = true;
+	view->next_of_rank = replaying.ranks[view->rank].views;
+	replaying.ranks[view->rank].views = view;
+}
+
+void close_view(struct view *view)
+{
+	struct view **at = &replaying.ranks[view->rank].views;
+
+	while (*at && *at != view)
+		at = &(*at)->next_of_rank;
+	if (*at)
+		*at = view->next_of_rank;
+	view->is_open = false;
+}
+
+/* ---- partners ---- */
+
+struct partner *find_partner(struct partners *partners, int rank)
+{
+	for (uint32_t i = 0; i < partners->count; i++) {
+		if (partners->list[i].rank == rank)
+			return &partners->list[i];
+	}
+	return NULL;
+}
+
+struct partner *add_partner(struct partners *partners, int rank, uint64_t number)
+{
+	struct partner *partner = program_append(&partners->list, &partners->count, &partners->capacity, sizeof(*partner));
+
+	*partner = (struct partner){ rank, number };
+	return partner;
+}
+
+void drop_partner(struct partners *partners, int rank)
+{
+	struct partner *partner = find_partner(partners, rank);
+
+	if (partner)
+		*partner = partners->list[--partners->count];
+}
+
+uint64_t count_partner(struct partners *partners, int rank)
+{
+	struct partner *partner = find_partner(partners, rank);
+
+	if (!partner)
+		partner = add_partner(partners, rank, 0);
+	return ++partner->number;
+}

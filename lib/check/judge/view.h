@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * view.h - what the replay knows of windows, their operations and epochs
+ *
+ * DESIGN NOTES
+ *
+ * replay.c takes the events in the order of time, and hands each on: operations and what completes
+ * them to operation.c, flushes by request and signals to promise.c, what opens and closes epochs to
+ * epoch.c, messages and collective calls to message.c. elements.c has what accumulates and fetches
+ * of the same elements order.
+ */
+#ifndef ORIEL_JUDGE_VIEW_H
+#define ORIEL_JUDGE_VIEW_H
+
+#include "check/judge/judge.h"
+
+#define EVERY ((uint64_t)-1) /* in names of slots: all targets */
+
+/* An operation waits for one of these before it takes effect at its target. */
+enum gate { GATE_NONE, GATE_POST, GATE_FENCE, GATE_LOCKS };
+
+struct operation {
+	uint64_t serial;
+	uint64_t request; /* 0: none */
+	int target;
+	enum gate gate;
+	uint64_t number;        /* of the post or fence */
+	struct clock *issued;   /* NULL: the access at the target has been judged */
+	struct access *at;      /* the target */
+	struct access *read;    /* of the origin; NULL: nothing */
+	struct access *written; /* of the origin */
+	bool is_fetch;
+	bool is_exclusive; /* under an exclusive lock */
+	bool is_local;     /* over at the origin */
+	bool is_waited;    /* over for the target, which has returned from wait */
+	bool is_ended;     /* over at the target, for what the origin knows */
+	bool is_closed;    /* complete has returned: the target waits */
+	bool is_over;      /* over on both sides, and nothing more will end it */
+	bool is_settled;
+};
+
+/* A rank that an open epoch names, and which start or post of this pair it was. */
+struct partner {
+	int rank;
+	uint64_t number;
+};
+
+struct partners {
+	struct partner *list;
+	uint32_t count, capacity;
+};
+
+/* A rank's part of a window, and its epochs. */
+struct view {
+	uint64_t key;
+	int rank;
+	struct judge_window *window;
+	uint64_t base, unit_bytes;
+	bool is_open;
+	bool is_dynamic;
+	bool is_locked_all;
+	bool holds_effects_back; /* the last fence had NOPRECEDE */
+	uint64_t fences;
+	struct partners started, posted;
+	struct partners starts, posts; /* how often each rank was named */
+	struct partners locks;         /* held; number 1: exclusive */
+	struct operation **pending;
+	uint32_t count, capacity;
+	struct view *next_of_table, *next_of_rank;
+};
+
+/* A flush by request, or signals that have not been taken. */
+struct promise {
+	uint64_t name; /* of the request, or the signal */
+	uint64_t key;
+	int origin;
+	int target; /* -1: all */
+	bool is_local;
+	uint64_t serial;      /* of the last operation that it covers */
+	struct access **list; /* signals: accesses that it covers */
+	uint32_t count, capacity;
+};
+
+struct promises {
+	struct promise *list;
+	uint32_t count, capacity;
+};
+
+struct rank_state {
+	struct view *views;                /* of windows that are open */
+	struct clock *meeting;             /* when the latest collective creation began */
+	struct clock *receiving;           /* when the latest receive began */
+	struct promises requests, signals; /* signals: sent to this rank */
+};
+
+/* What all files of the replay use. */
+extern struct replaying {
+	struct job_traces *traces;
+	struct verdict *verdict;
+	struct rank_state *ranks;
+	uint64_t serials;  /* of operations */
+	uint64_t event_ns; /* of the event that is taken */
+} replaying;
+
+/* view.c: views of windows, and lists of partners */
+
+/* Returns NULL if the rank has no part of the window. */
+struct view *view_of(uint64_t key, int rank);
+
+/* Adds the part of a window that the event makes. Other members may use it from now on. */
+void add_view(const struct trace_event *event, int rank);
+
+/* The owner of the part has returned from its creation. The view may be NULL. */
+void open_view(struct view *view);
+
+/* Other members may still use the part: the view stays in the table. */
+void close_view(struct view *view);
+
+struct partner *find_partner(struct partners *partners, int rank);
+struct partner *add_partner(struct partners *partners, int rank, uint64_t number);
+void drop_partner(struct partners *partners, int rank);
+
+/* Returns how often the rank has been named, with this time. */
+uint64_t count_partner(struct partners *partners, int rank);
+
+/* elements.c */
+
+/* A fetch of the element may learn what the origin knows when it issues an accumulate. */
+void release_elements(const struct access *access);
+void acquire_elements(const struct access *access);
+
+/* Loads of the target may see a value of at most 8 bytes, and take it for a message. */
+void release_polled(const struct access *access);
+
+/* operation.c */
+
+void take_operation(struct view *view, const struct trace_event *event, const struct trace_piece pieces[]);
+
+/* Which operations a call completes. */
+struct choice {
+	int target;       /* -1: all */
+	uint64_t serial;  /* of the last one */
+	uint64_t request; /* 0: any */
+	bool is_local;    /* at the origin only */
+	bool in_started;  /* those of an epoch of start only */
+	bool by_request;  /* which is done when complete has returned, and says nothing of the target then */
+};
+
+extern const struct choice all_targets;
+
+/* They are over for all that know of this moment of the origin. */
+void end_operations(struct view *view, const struct choice *choice, uint32_t site);
+
+/* The call that completes operations has returned. */
+void settle_operations(struct view *view, bool has_posts);
+
+/* Ends and settles operations. */
+void complete(struct view *view, struct choice choice, uint32_t site);
+
+static inline struct slot_name window_slot(enum slot_kind kind, const struct view *view, uint64_t target)
+{
+	return (struct slot_name){ .kind = kind, .object = view->key, .a = target };
+}
+
+/* An operation or a signal does not refer to the access any more, which may be NULL. */
+static inline void let_go(struct access *access)
+{
+	if (access)
+		access->kept--;
+}
+
+/* promise.c: flushes, requests, signals */
+
+/* Takes the event if it is one of these. */
+void take_promise(struct view *view, const struct trace_event *event);
+
+/* epoch.c: locks, start, post, complete, wait, fences */
+
+/* Takes the event if it is of one of these calls. */
+void take_epoch(struct view *view, const struct trace_event *event);
+
+/* message.c: messages and collective calls */
+
+/* Takes the event if it is of one of these calls. */
+void take_message(const struct trace_event *event, int rank, const struct trace_piece pieces[]);
+
+#endif
