@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * See judge.h. Accesses are looked up by the blocks of memory that they touch. A small access is
- * listed in lines, one of medium size in pages, and a large one in the one list of its owner.
+ * See judge.h. Accesses are looked up by the blocks of memory that they touch. Each is listed in
+ * blocks of the smallest size of which it touches few.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,114 +10,158 @@
 #include "check/judge/judge.h"
 #include "oriel.h"
 
-#define LINE_SHIFT 6   /* blocks of 64 bytes */
-#define PAGE_SHIFT 12  /* blocks of 4 KiB */
-#define WHOLE_SHIFT 64 /* all memory of the owner */
-#define LINES_MAX 8    /* of an access that is listed in lines */
-#define PAGES_MAX 64   /* of one that is listed in pages */
-#define PLACES_AT_FIRST 4096
+#define LEVELS 6
+#define LISTED_MAX 8 /* blocks that list an access, if there are larger ones */
+#define PLACES_AT_FIRST 1024
 
-/* Accesses that touch a block of a rank's memory, of those that are listed by its size. */
+/* The sizes of blocks, as powers of two; the last: all memory of the owner. */
+static const unsigned shifts[LEVELS] = { 6, 12, 18, 24, 30, 64 };
+
+/* An access, and the bytes between which its pieces in this block lie. */
+struct entry {
+	uint64_t first, last;
+	struct access *access;
+};
+
 struct block {
-	int owner;
-	unsigned shift; /* its size, as a power of two */
 	uint64_t number;
-	struct access **list;
+	struct entry *list;
 	uint32_t count, capacity;
 	struct block *next;
 };
 
-static struct block **blocks;
-static uint64_t place_count, block_count;
+/* The blocks of one size of a rank's memory that list accesses. */
+struct table {
+	struct block **places;
+	uint64_t place_count, count;
+};
+
+static struct table (*tables)[LEVELS]; /* by the owner of the memory */
+static int owner_count;
 static struct access *all;
 static uint64_t access_count, looks;
 
-/* ---- blocks ---- */
-
-static uint64_t hash(int owner, unsigned shift, uint64_t number)
+void accesses_make(int ranks)
 {
-	uint64_t bits = (number + 1) * 0x9e3779b97f4a7c15ULL + (uint64_t)(uint32_t)owner * 0xbf58476d1ce4e5b9ULL + shift;
-
-	return (bits ^ bits >> 32) & (place_count - 1);
+	owner_count = ranks;
+	tables = calloc((size_t)ranks, sizeof(*tables));
+	if (!tables)
+		program_fail("out of memory");
 }
 
-static void grow_blocks(void)
-{
-	struct block **old = blocks;
-	uint64_t old_count = place_count;
+/* ---- blocks ---- */
 
-	place_count = old_count ? 2 * old_count : PLACES_AT_FIRST;
-	blocks = calloc(place_count, sizeof(*blocks));
-	if (!blocks)
+static uint64_t block_of(uint64_t address, unsigned level)
+{
+	return shifts[level] < 64 ? address >> shifts[level] : 0;
+}
+
+static struct block **place_of(const struct table *table, uint64_t number)
+{
+	uint64_t bits = (number + 1) * 0x9e3779b97f4a7c15ULL;
+
+	return &table->places[(bits ^ bits >> 32) & (table->place_count - 1)];
+}
+
+static void grow_table(struct table *table)
+{
+	struct block **old = table->places;
+	uint64_t old_count = table->place_count;
+
+	table->place_count = old_count ? 2 * old_count : PLACES_AT_FIRST;
+	table->places = calloc(table->place_count, sizeof(*table->places));
+	if (!table->places)
 		program_fail("out of memory");
 	for (uint64_t i = 0; i < old_count; i++) {
 		for (struct block *block = old[i], *next; block; block = next) {
-			uint64_t at = hash(block->owner, block->shift, block->number);
+			struct block **place = place_of(table, block->number);
 
 			next = block->next;
-			block->next = blocks[at];
-			blocks[at] = block;
+			block->next = *place;
+			*place = block;
 		}
 	}
 	free(old);
 }
 
-static struct block *find_block(int owner, unsigned shift, uint64_t number)
+static struct block *find_block(const struct table *table, uint64_t number)
 {
-	struct block *block = place_count ? blocks[hash(owner, shift, number)] : NULL;
+	struct block *block = table->count ? *place_of(table, number) : NULL;
 
-	while (block && (block->owner != owner || block->shift != shift || block->number != number))
+	while (block && block->number != number)
 		block = block->next;
 	return block;
 }
 
-static struct block *make_block(int owner, unsigned shift, uint64_t number)
+static struct block *make_block(struct table *table, uint64_t number)
 {
-	struct block *block = find_block(owner, shift, number);
+	struct block *block = find_block(table, number), **place;
 
 	if (block)
 		return block;
-	if (block_count >= place_count)
-		grow_blocks();
-	block_count++;
+	if (table->count >= table->place_count)
+		grow_table(table);
+	table->count++;
 	block = calloc(1, sizeof(*block));
 	if (!block)
 		program_fail("out of memory");
-	*block = (struct block){ .owner = owner, .shift = shift, .number = number };
-	block->next = blocks[hash(owner, shift, number)];
-	blocks[hash(owner, shift, number)] = block;
+	block->number = number;
+	place = place_of(table, number);
+	block->next = *place;
+	*place = block;
 	return block;
 }
 
-static void add_to_block(struct block *block, struct access *access)
+static uint64_t last_byte(const struct trace_piece *piece)
 {
-	if (block->count && block->list[block->count - 1] == access)
-		return; /* several pieces of it are here */
+	return piece->first + piece->bytes - 1;
+}
+
+static void add_to_block(struct block *block, struct entry entry)
+{
 	if (!grow_array(&block->list, &block->capacity, block->count + 1, sizeof(*block->list)))
 		program_fail("out of memory");
-	block->list[block->count++] = access;
+	block->list[block->count++] = entry;
 }
 
-static uint64_t first_block(const struct trace_piece *piece, unsigned shift)
-{
-	return piece->first >> shift;
-}
+/* Pieces of which each begins in a block that the one before it touches. */
+struct run {
+	uint64_t first, last; /* bytes */
+};
 
-static uint64_t last_block(const struct trace_piece *piece, unsigned shift)
+/* Takes the run of pieces that begins with piece *at. Returns false after the last one. */
+static bool next_run(const struct access *access, unsigned level, uint32_t *at, struct run *run)
 {
-	return (piece->first + piece->bytes - 1) >> shift;
-}
+	const struct trace_piece *pieces = access->pieces;
 
-/* Returns the size of the blocks that an access is listed in. */
-static unsigned shift_of(const struct access *access)
-{
-	uint64_t lines = 0, pages = 0;
-
-	for (uint32_t i = 0; i < access->piece_count; i++) {
-		lines += last_block(&access->pieces[i], LINE_SHIFT) - first_block(&access->pieces[i], LINE_SHIFT) + 1;
-		pages += last_block(&access->pieces[i], PAGE_SHIFT) - first_block(&access->pieces[i], PAGE_SHIFT) + 1;
+	if (*at == access->piece_count)
+		return false;
+	*run = (struct run){ pieces[*at].first, last_byte(&pieces[*at]) };
+	while (++*at < access->piece_count && block_of(pieces[*at].first, level) <= block_of(run->last, level)) {
+		if (last_byte(&pieces[*at]) > run->last)
+			run->last = last_byte(&pieces[*at]);
 	}
-	return lines <= LINES_MAX ? LINE_SHIFT : pages <= PAGES_MAX ? PAGE_SHIFT : WHOLE_SHIFT;
+	return true;
+}
+
+/* Returns how many blocks of this size the pieces touch. */
+static uint64_t blocks_touched(const struct access *access, unsigned level)
+{
+	uint64_t count = 0;
+	struct run run;
+
+	for (uint32_t at = 0; next_run(access, level, &at, &run);)
+		count += block_of(run.last, level) - block_of(run.first, level) + 1;
+	return count;
+}
+
+static unsigned level_of(const struct access *access)
+{
+	unsigned level = 0;
+
+	while (level < LEVELS - 1 && blocks_touched(access, level) > LISTED_MAX)
+		level++;
+	return level;
 }
 
 /* ---- accesses ---- */
@@ -131,18 +175,17 @@ static int compare_pieces(const void *a, const void *b)
 
 struct access *access_new(struct access access, const struct trace_piece pieces_of_it[], uint32_t count)
 {
-	struct access *made = malloc(sizeof(*made));
+	struct access *made = malloc(sizeof(*made) + count * sizeof(*made->pieces));
 
-	access.pieces = malloc((count + 1) * sizeof(*access.pieces));
-	if (!made || !access.pieces)
+	if (!made)
 		program_fail("out of memory");
+	*made = access;
 	for (uint32_t i = 0; i < count; i++) {
 		if (pieces_of_it[i].bytes)
-			access.pieces[access.piece_count++] = pieces_of_it[i];
+			made->pieces[made->piece_count++] = pieces_of_it[i];
 	}
-	if (access.piece_count > 1)
-		qsort(access.pieces, access.piece_count, sizeof(*access.pieces), compare_pieces);
-	*made = access;
+	if (made->piece_count > 1)
+		qsort(made->pieces, made->piece_count, sizeof(*made->pieces), compare_pieces);
 	return made;
 }
 
@@ -150,15 +193,23 @@ void access_end(struct access *access, struct end end)
 {
 	if (!access)
 		return;
-	if (!grow_array(&access->ends, &access->end_capacity, access->end_count + 1, sizeof(*access->ends)))
+	if (access->end_count++ == 0) {
+		access->end = end;
+		return;
+	}
+	if (!grow_array(&access->more_ends, &access->more_capacity, access->end_count - 1, sizeof(end)))
 		program_fail("out of memory");
-	access->ends[access->end_count++] = end;
+	access->more_ends[access->end_count - 2] = end;
 }
 
 static bool is_over(const struct access *access, const struct clock *clock)
 {
-	for (uint32_t i = 0; i < access->end_count; i++) {
-		if (clock_knows(clock, access->ends[i].rank, access->ends[i].time))
+	if (access->end_count == 0)
+		return false;
+	if (clock_knows(clock, access->end.rank, access->end.time))
+		return true;
+	for (uint32_t i = 0; i + 1 < access->end_count; i++) {
+		if (clock_knows(clock, access->more_ends[i].rank, access->more_ends[i].time))
 			return true;
 	}
 	return false;
@@ -254,63 +305,75 @@ static void judge(struct access *access, struct access *other)
 static bool replaces(const struct access *access, const struct access *older)
 {
 	return older->rank == access->rank && older->site == access->site && older->how == access->how && !older->kept &&
-	       older->type == access->type && older->piece_count == 1 && access->piece_count == 1 &&
-	       older->pieces[0].first == access->pieces[0].first && older->pieces[0].bytes == access->pieces[0].bytes &&
+	       older->type == access->type && older->piece_count == access->piece_count &&
+	       memcmp(older->pieces, access->pieces, access->piece_count * sizeof(*access->pieces)) == 0 &&
 	       is_over(older, access->start);
 }
 
-static void judge_block(struct access *access, struct block *block)
+/* Looks at the accesses of the block that may share a byte with these. */
+static void judge_block(struct access *access, struct block *block, const struct run *run)
 {
 	for (uint32_t i = 0; block && i < block->count; i++) {
-		judge(access, block->list[i]);
-		if (replaces(access, block->list[i]))
-			block->list[i]->is_dead = true;
-		if (block->list[i]->is_dead)
+		const struct entry *entry = &block->list[i];
+
+		if (entry->first > run->last || entry->last < run->first)
+			continue;
+		judge(access, entry->access);
+		if (replaces(access, entry->access))
+			entry->access->is_dead = true;
+		if (entry->access->is_dead)
 			block->list[i--] = block->list[--block->count];
 	}
 }
 
-/* Looks at the accesses that are listed in blocks of this size. */
-static void judge_blocks(struct access *access, unsigned shift)
+/* Looks at all blocks of the table. */
+static void judge_table(struct access *access, const struct table *table)
 {
-	for (uint32_t i = 0; i < access->piece_count; i++) {
-		for (uint64_t k = first_block(&access->pieces[i], shift); k <= last_block(&access->pieces[i], shift); k++)
-			judge_block(access, find_block(access->owner, shift, k));
+	uint32_t at = 0;
+	struct run whole = { 0 };
+
+	next_run(access, LEVELS - 1, &at, &whole);
+	for (uint64_t i = 0; i < table->place_count; i++) {
+		for (struct block *block = table->places[i]; block; block = block->next)
+			judge_block(access, block, &whole);
 	}
 }
 
-/* Looks at every access of the owner's memory that may share a byte. */
-static void judge_all(struct access *access)
+static void judge_level(struct access *access, unsigned level)
 {
-	for (struct access *other = all; other; other = other->next) {
-		if (other->owner == access->owner)
-			judge(access, other);
+	const struct table *table = &tables[access->owner][level];
+	struct run run;
+
+	if (table->count == 0)
+		return;
+	if (blocks_touched(access, level) > table->place_count) {
+		judge_table(access, table);
+		return;
+	}
+	for (uint32_t at = 0; next_run(access, level, &at, &run);) {
+		for (uint64_t k = block_of(run.first, level); k <= block_of(run.last, level); k++)
+			judge_block(access, find_block(table, k), &run);
 	}
 }
 
-static void list(struct access *access, unsigned shift)
+static void list(struct access *access, unsigned level)
 {
-	for (uint32_t i = 0; i < access->piece_count; i++) {
-		for (uint64_t k = first_block(&access->pieces[i], shift); k <= last_block(&access->pieces[i], shift); k++)
-			add_to_block(make_block(access->owner, shift, k), access);
+	struct table *table = &tables[access->owner][level];
+	struct run run;
+
+	for (uint32_t at = 0; next_run(access, level, &at, &run);) {
+		for (uint64_t k = block_of(run.first, level); k <= block_of(run.last, level); k++)
+			add_to_block(make_block(table, k), (struct entry){ run.first, run.last, access });
 	}
 }
 
 void access_begin(struct access *access, struct clock *start)
 {
-	unsigned shift = shift_of(access);
-
 	access->start = start;
 	looks++;
-	if (shift == WHOLE_SHIFT) {
-		judge_all(access);
-		add_to_block(make_block(access->owner, WHOLE_SHIFT, 0), access);
-	} else {
-		judge_block(access, find_block(access->owner, WHOLE_SHIFT, 0));
-		judge_blocks(access, PAGE_SHIFT);
-		judge_blocks(access, LINE_SHIFT);
-		list(access, shift);
-	}
+	for (unsigned level = 0; level < LEVELS; level++)
+		judge_level(access, level);
+	list(access, level_of(access));
 	access->next = all;
 	all = access;
 	access_count++;
@@ -323,10 +386,30 @@ static void drop_dead(struct block *block)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < block->count; i++) {
-		if (!block->list[i]->is_dead)
+		if (!block->list[i].access->is_dead)
 			block->list[kept++] = block->list[i];
 	}
 	block->count = kept;
+}
+
+/* Drops what is dead, and blocks that are empty then. */
+static void clean_table(struct table *table)
+{
+	for (uint64_t i = 0; i < table->place_count; i++) {
+		struct block **at = &table->places[i], *block;
+
+		while ((block = *at)) {
+			drop_dead(block);
+			if (block->count > 0) {
+				at = &block->next;
+				continue;
+			}
+			*at = block->next;
+			table->count--;
+			free(block->list);
+			free(block);
+		}
+	}
 }
 
 static void free_dead(void)
@@ -340,8 +423,7 @@ static void free_dead(void)
 		}
 		*at = access->next;
 		clock_drop(access->start);
-		free(access->pieces);
-		free(access->ends);
+		free(access->more_ends);
 		free(access);
 		access_count--;
 	}
@@ -351,9 +433,9 @@ void accesses_forget(const struct clock *oldest)
 {
 	for (struct access *access = all; access; access = access->next)
 		access->is_dead |= !access->kept && is_over(access, oldest);
-	for (uint64_t i = 0; i < place_count; i++) {
-		for (struct block *block = blocks[i]; block; block = block->next)
-			drop_dead(block);
+	for (int owner = 0; owner < owner_count; owner++) {
+		for (unsigned level = 0; level < LEVELS; level++)
+			clean_table(&tables[owner][level]);
 	}
 	free_dead();
 }

@@ -162,6 +162,11 @@ static void grow(void)
 	free(old);
 }
 
+uint64_t slots_count(void)
+{
+	return slot_count;
+}
+
 static struct slot *find(const struct slot_name *name)
 {
 	struct slot *slot = place_count ? slots[hash(name)] : NULL;

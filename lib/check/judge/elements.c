@@ -4,6 +4,7 @@
 
 #define ELEMENT_BYTES 8   /* of memory, for which accumulates share a slot */
 #define ELEMENTS_MAX 4096 /* of an operation with slots for each */
+#define SLOTS_MAX 1000000 /* when there are more, each operation counts as large */
 
 /* Returns how many elements an access has, or ELEMENTS_MAX + 1. */
 static uint64_t elements_of(const struct access *access)
@@ -37,7 +38,7 @@ static struct slot_name elements(int owner, bool large_only)
 void release_elements(const struct access *access)
 {
 	slot_release(elements(access->owner, false), access->rank);
-	if (elements_of(access) > ELEMENTS_MAX)
+	if (elements_of(access) > ELEMENTS_MAX || slots_count() > SLOTS_MAX)
 		slot_release(elements(access->owner, true), access->rank);
 	else
 		for_elements(access, slot_release);

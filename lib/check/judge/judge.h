@@ -149,6 +149,9 @@ void slot_release(struct slot_name name, int rank);
 /* Returns the joined clocks that have been left there, or NULL. */
 const struct clock *slot_find(struct slot_name name);
 
+/* Returns how many slots there are. */
+uint64_t slots_count(void);
+
 /* Forgets the slot. */
 void slot_remove(struct slot_name name);
 
@@ -194,11 +197,15 @@ struct access {
 	struct clock *start;
 	uint64_t seen; /* by the look of that number */
 	uint32_t piece_count;
-	uint32_t end_count, end_capacity;
-	struct trace_piece *pieces; /* addresses, in their order */
-	struct end *ends;
+	uint32_t end_count, more_capacity;
+	struct end end; /* the first */
+	struct end *more_ends;
 	struct access *next;
+	struct trace_piece pieces[]; /* addresses, in their order */
 };
+
+/* Sets the number of ranks, each of which owns memory. */
+void accesses_make(int ranks);
 
 /* Makes an access of pieces, which are copied. */
 struct access *access_new(struct access access, const struct trace_piece pieces[], uint32_t count);

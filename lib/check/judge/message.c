@@ -4,7 +4,7 @@
 
 #include "check/judge/view.h"
 
-#define PLACES 1024 /* of the table of streams */
+#define PLACES 65536 /* of the table of streams */
 
 /* ---- collective calls ---- */
 

@@ -5,6 +5,8 @@
 #include "check/judge/view.h"
 #include "oriel.h"
 
+#define FEW_PIECES 8
+
 /* ---- when an operation takes effect ---- */
 
 typedef void learn_call(void *learner, const struct clock *clock);
@@ -127,9 +129,11 @@ static struct access *make_at_target(const struct view *view, const struct view 
 		                     .ns = event->ns,
 		                     .window = view->window,
 		                     .base = target->is_dynamic ? 0 : target->base };
-	struct trace_piece *moved = malloc(event->of.target_pieces * sizeof(*moved));
+	struct trace_piece few[FEW_PIECES], *moved = few;
 	struct access *made;
 
+	if (event->of.target_pieces > FEW_PIECES)
+		moved = malloc(event->of.target_pieces * sizeof(*moved));
 	if (!moved)
 		program_fail("out of memory");
 	for (uint32_t i = 0; i < event->of.target_pieces; i++) {
@@ -140,7 +144,8 @@ static struct access *make_at_target(const struct view *view, const struct view 
 			moved[i].first = address_of(target, pieces[i].first);
 	}
 	made = access_new(access, moved, event->of.target_pieces);
-	free(moved);
+	if (moved != few)
+		free(moved);
 	return made;
 }
 

@@ -100,6 +100,7 @@ void replay(struct job_traces *traces, struct verdict *verdict)
 	if (!replaying.ranks)
 		program_fail("out of memory");
 	clocks_make(traces->size);
+	accesses_make(traces->size);
 	traces_windows(traces, add_view);
 	while (!verdict->is_full && traces_next(traces, &next)) {
 		if (next.event.kind == TRACE_UNKNOWN) {

@@ -60,8 +60,8 @@ static struct side side_of(const struct access *access, const struct access *oth
 		                 .ended_by = TRACE_NONE };
 
 	if (access->end_count) {
-		side.ended_by = access->ends[0].site;
-		side.ended_late = access->ends[0].ns > other->ns;
+		side.ended_by = access->end.site;
+		side.ended_late = access->end.ns > other->ns;
 	}
 	return side;
 }
