@@ -81,7 +81,12 @@ enum trace_access { ACCESS_PUT, ACCESS_GET, ACCESS_ACCUMULATE, ACCESS_FETCH };
 /* Bits of trace_event.flags, by kind. */
 #define FLUSH_LOCAL 1
 #define LOCK_EXCLUSIVE 1
+#define LOCK_NOCHECK 2
 #define FENCE_NOPRECEDE 1
+#define FENCE_NOSUCCEED 2
+#define FENCE_NOPUT 4
+#define START_NOCHECK 1
+#define POST_NOPUT 2
 #define OPERATION_OFFSETS 1 /* pieces at the target are bytes behind of.disp */
 #define OPERATION_PLAIN 2   /* `plain` in the place of `of` */
 #define PLAIN_READ 1        /* the origin's memory at plain.read is read */
@@ -92,6 +97,7 @@ enum trace_access { ACCESS_PUT, ACCESS_GET, ACCESS_ACCUMULATE, ACCESS_FETCH };
 #define LEAVE_NONE 3        /* none is */
 #define WINDOW_SHARED 1     /* members may order each other by loads and stores */
 #define WINDOW_DYNAMIC 2    /* displacements are addresses */
+#define WINDOW_OF_MPI 4
 
 struct trace_piece {
 	uint64_t first; /* address; at the target: displacement in its units */

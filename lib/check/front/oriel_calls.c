@@ -396,7 +396,8 @@ static int *ranks_of(const oriel_group *group, int count)
 }
 
 /* Records an event of the window for each rank of the group, and one for none if it is empty. */
-static void add_group(struct place here, const oriel_win *win, enum trace_kind kind, const oriel_group *group)
+static void add_group(struct place here, const oriel_win *win, enum trace_kind kind, uint16_t flags,
+                      const oriel_group *group)
 {
 	struct window *window = window_of(win);
 	int count = oriel_group_size(group), *ranks = window && count > 0 ? ranks_of(group, count) : NULL;
@@ -404,20 +405,23 @@ static void add_group(struct place here, const oriel_win *win, enum trace_kind k
 	if (window && (count == 0 || !ranks))
 		trace_add(here, (struct trace_event){ .kind = (uint16_t)kind, .object = window->key, .rank = -1 });
 	for (int i = 0; ranks && i < count; i++)
-		trace_add(here, (struct trace_event){
-							.kind = (uint16_t)kind, .object = window->key, .rank = ranks[i], .id = (uint64_t)i });
+		trace_add(here, (struct trace_event){ .kind = (uint16_t)kind,
+		                                      .flags = flags,
+		                                      .object = window->key,
+		                                      .rank = ranks[i],
+		                                      .id = (uint64_t)i });
 	free(ranks);
 }
 
 int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
 {
-	add_group(HERE("oriel_win_post"), win, TRACE_POST, group);
+	add_group(HERE("oriel_win_post"), win, TRACE_POST, assertions & ORIEL_MODE_NOPUT ? POST_NOPUT : 0, group);
 	return leave(HERE("oriel_win_post"), next.win_post(win, group, assertions));
 }
 
 int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
 {
-	add_group(HERE("oriel_win_start"), win, TRACE_START, group);
+	add_group(HERE("oriel_win_start"), win, TRACE_START, assertions & ORIEL_MODE_NOCHECK ? START_NOCHECK : 0, group);
 	return leave(HERE("oriel_win_start"), next.win_start(win, group, assertions));
 }
 
@@ -446,7 +450,9 @@ int oriel_win_fence(oriel_win *win, int assertions)
 {
 	struct window *window = window_of(win);
 	uint64_t number = window ? ++window->fences : 0;
-	uint16_t flags = assertions & ORIEL_MODE_NOPRECEDE ? FENCE_NOPRECEDE : 0;
+	uint16_t flags = (uint16_t)((assertions & ORIEL_MODE_NOPRECEDE ? FENCE_NOPRECEDE : 0) |
+	                            (assertions & ORIEL_MODE_NOSUCCEED ? FENCE_NOSUCCEED : 0) |
+	                            (assertions & ORIEL_MODE_NOPUT ? FENCE_NOPUT : 0));
 	int rc;
 
 	add_call(HERE("oriel_win_fence"), win, TRACE_FENCE, -1, flags, number);
@@ -458,7 +464,8 @@ int oriel_win_fence(oriel_win *win, int assertions)
 
 int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, int assertions)
 {
-	uint16_t flags = type == ORIEL_LOCK_EXCLUSIVE ? LOCK_EXCLUSIVE : 0;
+	uint16_t flags = (uint16_t)((type == ORIEL_LOCK_EXCLUSIVE ? LOCK_EXCLUSIVE : 0) |
+	                            (assertions & ORIEL_MODE_NOCHECK ? LOCK_NOCHECK : 0));
 
 	return leave_with(HERE("oriel_win_lock"), win, TRACE_LOCK, target_rank, flags,
 	                  next.win_lock(win, type, target_rank, assertions));
@@ -473,7 +480,8 @@ int oriel_win_unlock(oriel_win *win, int target_rank)
 
 int oriel_win_lock_all(oriel_win *win, int assertions)
 {
-	return leave_with(HERE("oriel_win_lock_all"), win, TRACE_LOCK_ALL, -1, 0, next.win_lock_all(win, assertions));
+	return leave_with(HERE("oriel_win_lock_all"), win, TRACE_LOCK_ALL, -1,
+	                  assertions & ORIEL_MODE_NOCHECK ? LOCK_NOCHECK : 0, next.win_lock_all(win, assertions));
 }
 
 int oriel_win_unlock_all(oriel_win *win)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* See view.h. */
-#include "check/judge/view.h"
+#include "check/judge/misuse.h"
 
 /* ---- locks ---- */
 
@@ -8,7 +8,9 @@ static void take_lock(struct view *view, const struct trace_event *event)
 {
 	uint64_t target = (uint64_t)event->rank;
 
-	add_partner(&view->locks, event->rank, event->flags & LOCK_EXCLUSIVE);
+	rules_of_lock(view, event);
+	add_partner(&view->locks, event->flags & LOCK_EXCLUSIVE, event);
+	view->window->unchecked_locks += (event->flags & LOCK_NOCHECK) != 0;
 	slot_acquire(window_slot(SLOT_EXCLUSIVE, view, target), view->rank);
 	if (!(event->flags & LOCK_EXCLUSIVE))
 		return;
@@ -20,7 +22,7 @@ static void take_lock(struct view *view, const struct trace_event *event)
 static void take_unlock(struct view *view, const struct trace_event *event)
 {
 	const struct partner *lock = find_partner(&view->locks, event->rank);
-	bool is_exclusive = lock && lock->number;
+	bool is_exclusive = lock && lock->number, is_unchecked = lock && lock->flags & LOCK_NOCHECK;
 	struct choice choice = all_targets;
 
 	choice.target = event->rank;
@@ -28,12 +30,16 @@ static void take_unlock(struct view *view, const struct trace_event *event)
 	slot_release(window_slot(is_exclusive ? SLOT_EXCLUSIVE : SLOT_SHARED, view, (uint64_t)event->rank), view->rank);
 	if (is_exclusive)
 		slot_release(window_slot(SLOT_EXCLUSIVE, view, EVERY), view->rank);
+	view->window->unchecked_locks -= is_unchecked;
 	drop_partner(&view->locks, event->rank);
 }
 
-static void take_lock_all(struct view *view)
+static void take_lock_all(struct view *view, const struct trace_event *event)
 {
+	rules_of_lock(view, event);
 	view->is_locked_all = true;
+	view->locked_all = (struct partner){ -1, 0, event->site, event->flags };
+	view->window->unchecked_locks += (event->flags & LOCK_NOCHECK) != 0;
 	slot_acquire(window_slot(SLOT_EXCLUSIVE, view, EVERY), view->rank);
 }
 
@@ -42,6 +48,7 @@ static void take_unlock_all(struct view *view, const struct trace_event *event)
 	end_operations(view, &all_targets, event->site);
 	slot_release(window_slot(SLOT_SHARED, view, EVERY), view->rank);
 	view->is_locked_all = false;
+	view->window->unchecked_locks -= (view->locked_all.flags & LOCK_NOCHECK) != 0;
 }
 
 /* ---- start, post, complete, wait ---- */
@@ -63,7 +70,7 @@ static uint64_t take_partner(struct partners *group, struct partners *counts, co
 	if (event->rank < 0)
 		return 0;
 	number = count_partner(counts, event->rank);
-	add_partner(group, event->rank, number);
+	add_partner(group, number, event);
 	return number;
 }
 
@@ -71,8 +78,10 @@ static void take_post(struct view *view, const struct trace_event *event)
 {
 	uint64_t number = take_partner(&view->posted, &view->posts, event);
 
-	if (number)
-		slot_release(pair_slot(SLOT_POST, view, view->rank, event->rank, number), view->rank);
+	if (number == 0)
+		return;
+	rules_of_post(view, number, event);
+	slot_release(pair_slot(SLOT_POST, view, view->rank, event->rank, number), view->rank);
 }
 
 static void take_complete(const struct view *view)
@@ -145,6 +154,9 @@ static struct slot_name fence_slot(const struct view *view, uint64_t number)
 
 static void take_fence(struct view *view, const struct trace_event *event)
 {
+	rules_of_fence(view, event);
+	view->fence_before = view->fence;
+	view->fence = (struct fence){ event->id, view->rank, event->site, event->flags };
 	if (!(event->flags & FENCE_NOPRECEDE))
 		end_operations(view, &all_targets, event->site);
 	slot_release(fence_slot(view, event->id), view->rank);
@@ -181,7 +193,7 @@ void take_epoch(struct view *view, const struct trace_event *event)
 		take_unlock(view, event);
 		break;
 	case TRACE_LOCK_ALL:
-		take_lock_all(view);
+		take_lock_all(view, event);
 		break;
 	case TRACE_UNLOCK_ALL:
 		take_unlock_all(view, event);

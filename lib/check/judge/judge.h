@@ -167,11 +167,20 @@ static inline void slot_acquire(struct slot_name name, int rank)
 
 enum access_how { HOW_LOAD, HOW_STORE, HOW_GET, HOW_PUT, HOW_ACCUMULATE, HOW_READ_ATOMICALLY };
 
+struct fence {
+	uint64_t number;
+	int rank; /* that has called it */
+	uint32_t site;
+	uint16_t flags;
+};
+
 struct judge_window {
 	uint64_t key;
 	int number;
 	char name[PART_NAME_BYTES];
-	bool is_shared;
+	bool is_shared, is_of_mpi;
+	uint32_t unchecked_locks; /* that are held, with NOCHECK */
+	struct fence fence;       /* the latest, by the first rank that has called it */
 };
 
 struct end {

@@ -2,7 +2,7 @@
 /* See view.h. */
 #include <stdlib.h>
 
-#include "check/judge/view.h"
+#include "check/judge/misuse.h"
 #include "oriel.h"
 
 #define FEW_PIECES 8
@@ -156,7 +156,7 @@ static bool is_passive(struct view *view, int target)
 
 void take_operation(struct view *view, const struct trace_event *event, const struct trace_piece pieces[])
 {
-	const struct view *target = view_of(view->key, event->rank);
+	struct view *target = view_of(view->key, event->rank);
 	struct operation *operation;
 
 	replaying.verdict->operations++;
@@ -175,6 +175,9 @@ void take_operation(struct view *view, const struct trace_event *event, const st
 	operation->at = make_at_target(view, target, event, pieces);
 	operation->issued = clock_keep(view->rank);
 	set_gate(view, operation);
+	if (operation->request)
+		add_partner(&view->requests, operation->request, event);
+	rules_of_operation(view, target, operation, event);
 	pieces += event->of.target_pieces;
 	operation->read = begin_at_origin(view, event, HOW_LOAD, pieces, event->of.read_pieces);
 	pieces += event->of.read_pieces;

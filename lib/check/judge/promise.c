@@ -36,6 +36,7 @@ static void take_request_done(struct view *view, const struct trace_event *event
 	uint32_t kept = 0;
 
 	complete(view, choice, event->site);
+	drop_number(&view->requests, event->id);
 	for (uint32_t i = 0; i < requests->count; i++) {
 		const struct promise *request = &requests->list[i];
 

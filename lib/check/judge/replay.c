@@ -2,7 +2,7 @@
 /* replay.c - takes the events of all ranks; see view.h */
 #include <stdlib.h>
 
-#include "check/judge/view.h"
+#include "check/judge/misuse.h"
 
 #define FORGET_AT 65536      /* accesses; afterwards at twice what was left */
 #define ACCESSES_MAX 4000000 /* that are kept */
@@ -23,6 +23,13 @@ static void take_free(struct view *view, const struct trace_event *event)
 	close_view(view);
 }
 
+static void take_window(struct view *view, const struct trace_event *event)
+{
+	open_view(view);
+	view->made_at = event->site;
+	rules_of_window(view, event);
+}
+
 static void take_event(const struct trace_event *event, const struct trace_piece pieces[], int rank)
 {
 	struct view *view = view_of(event->object, rank);
@@ -31,7 +38,7 @@ static void take_event(const struct trace_event *event, const struct trace_piece
 	if (!view)
 		return;
 	if (event->kind == TRACE_WINDOW)
-		open_view(view);
+		take_window(view, event);
 	if (event->kind == TRACE_OPERATION)
 		take_operation(view, event, pieces);
 	take_promise(view, event);
@@ -117,4 +124,6 @@ void replay(struct job_traces *traces, struct verdict *verdict)
 		verdict->is_full = accesses_count() > ACCESSES_MAX;
 	}
 	verdict->is_cut = traces->end_ns != UINT64_MAX;
+	if (!verdict->is_cut && !verdict->is_full)
+		rules_of_end();
 }

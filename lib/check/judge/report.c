@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "check/judge/judge.h"
+#include "check/judge/misuse.h"
 #include "see/json_text.h"
 
 #define MOST_PRINTED 20
@@ -163,6 +163,12 @@ static void print_finding(FILE *out, const struct job_traces *traces, const stru
 
 /* ---- all ---- */
 
+static void print_count(FILE *out, uint32_t count, const char *word)
+{
+	if (count)
+		fprintf(out, ", %u %s%s", count, word, count == 1 ? "" : "s");
+}
+
 static void print_verdict(FILE *out, const struct job_traces *traces, const struct verdict *verdict)
 {
 	char place[PLACE_TEXT_BYTES];
@@ -171,6 +177,8 @@ static void print_verdict(FILE *out, const struct job_traces *traces, const stru
 	        verdict->operations, verdict->operations == 1 ? "" : "s");
 	if (verdict->not_judged)
 		fprintf(out, "; %" PRIu64 " more have too many pieces to be judged", verdict->not_judged);
+	print_count(out, misuse_count(false), "misuse");
+	print_count(out, misuse_count(true), "leak");
 	fputc('\n', out);
 	if (verdict->is_cut)
 		fputs("oriel-check: what followed is not judged: a trace is full; ORIEL_CHECK_MEMORY gives it more mebibytes\n",
@@ -188,6 +196,7 @@ uint32_t findings_print(FILE *out, struct job_traces *traces, const struct verdi
 		print_finding(out, traces, &findings[i]);
 	if (finding_count > MOST_PRINTED)
 		fprintf(out, "oriel-check: %u more races\n", finding_count - MOST_PRINTED);
+	misuses_print(out, traces);
 	print_verdict(out, traces, verdict);
 	return finding_count;
 }
@@ -218,4 +227,5 @@ void findings_print_json(FILE *out, struct job_traces *traces)
 		print_json_side(out, traces, "second", &finding->second);
 		fputs("}\n", out);
 	}
+	misuses_print_json(out, traces);
 }

@@ -6,7 +6,7 @@
 
 #define PLACES 1024 /* of the table of views */
 
-static struct view *table[PLACES];
+static struct view *table[PLACES]; /* by window and rank */
 static int windows;
 
 static struct view **place_of(uint64_t key, int rank)
@@ -48,7 +48,8 @@ void add_view(const struct trace_event *event, int rank)
 	view->key = event->object;
 	view->rank = rank;
 	view->window = window_of(event->object);
-	view->window->is_shared |= event->flags & WINDOW_SHARED;
+	view->window->is_shared |= (event->flags & WINDOW_SHARED) != 0;
+	view->window->is_of_mpi |= (event->flags & WINDOW_OF_MPI) != 0;
 	view->base = event->base;
 	view->unit_bytes = event->unit_bytes;
 	view->is_dynamic = event->flags & WINDOW_DYNAMIC;
@@ -76,6 +77,14 @@ void close_view(struct view *view)
 	view->is_open = false;
 }
 
+void for_views(void (*call)(const struct view *view))
+{
+	for (int i = 0; i < PLACES; i++) {
+		for (const struct view *view = table[i]; view; view = view->next_of_table)
+			call(view);
+	}
+}
+
 /* ---- partners ---- */
 
 struct partner *find_partner(struct partners *partners, int rank)
@@ -87,12 +96,24 @@ struct partner *find_partner(struct partners *partners, int rank)
 	return NULL;
 }
 
-struct partner *add_partner(struct partners *partners, int rank, uint64_t number)
+void drop_number(struct partners *partners, uint64_t number)
 {
-	struct partner *partner = program_append(&partners->list, &partners->count, &partners->capacity, sizeof(*partner));
+	for (uint32_t i = 0; i < partners->count; i++) {
+		if (partners->list[i].number != number)
+			continue;
+		partners->list[i] = partners->list[--partners->count];
+		return;
+	}
+}
 
-	*partner = (struct partner){ rank, number };
-	return partner;
+static struct partner *append(struct partners *partners)
+{
+	return program_append(&partners->list, &partners->count, &partners->capacity, sizeof(struct partner));
+}
+
+void add_partner(struct partners *partners, uint64_t number, const struct trace_event *event)
+{
+	*append(partners) = (struct partner){ event->rank, number, event->site, event->flags };
 }
 
 void drop_partner(struct partners *partners, int rank)
@@ -107,7 +128,9 @@ uint64_t count_partner(struct partners *partners, int rank)
 {
 	struct partner *partner = find_partner(partners, rank);
 
-	if (!partner)
-		partner = add_partner(partners, rank, 0);
+	if (!partner) {
+		partner = append(partners);
+		partner->rank = rank;
+	}
 	return ++partner->number;
 }

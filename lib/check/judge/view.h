@@ -43,6 +43,8 @@ struct operation {
 struct partner {
 	int rank;
 	uint64_t number;
+	uint32_t site; /* of the call that names it */
+	uint16_t flags;
 };
 
 struct partners {
@@ -59,11 +61,15 @@ struct view {
 	bool is_open;
 	bool is_dynamic;
 	bool is_locked_all;
-	bool holds_effects_back; /* the last fence had NOPRECEDE */
-	uint64_t fences;
+	bool holds_effects_back;          /* the last fence had NOPRECEDE */
+	uint64_t fences;                  /* from which this rank has returned */
+	struct fence fence, fence_before; /* that it has begun last */
+	uint32_t made_at;
 	struct partners started, posted;
 	struct partners starts, posts; /* how often each rank was named */
 	struct partners locks;         /* held; number 1: exclusive */
+	struct partner locked_all;
+	struct partners requests; /* of operations, that are not done; number: the request's */
 	struct operation **pending;
 	uint32_t count, capacity;
 	struct view *next_of_table, *next_of_rank;
@@ -110,6 +116,9 @@ struct view *view_of(uint64_t key, int rank);
 /* Adds the part of a window that the event makes. Other members may use it from now on. */
 void add_view(const struct trace_event *event, int rank);
 
+/* Calls a function for each part, also those of windows that were freed. */
+void for_views(void (*call)(const struct view *view));
+
 /* The owner of the part has returned from its creation. The view may be NULL. */
 void open_view(struct view *view);
 
@@ -117,8 +126,14 @@ void open_view(struct view *view);
 void close_view(struct view *view);
 
 struct partner *find_partner(struct partners *partners, int rank);
-struct partner *add_partner(struct partners *partners, int rank, uint64_t number);
+
+/* Adds the rank that the event names. */
+void add_partner(struct partners *partners, uint64_t number, const struct trace_event *event);
+
 void drop_partner(struct partners *partners, int rank);
+
+/* Drops the one with the number, if there is one. */
+void drop_number(struct partners *partners, uint64_t number);
 
 /* Returns how often the rank has been named, with this time. */
 uint64_t count_partner(struct partners *partners, int rank);

@@ -368,6 +368,13 @@ static int leave_with(struct place here, const struct window *window, enum trace
 	return leave(here, window, rc);
 }
 
+static uint16_t fence_flags(int assertions)
+{
+	return (uint16_t)((assertions & MPI_MODE_NOPRECEDE ? FENCE_NOPRECEDE : 0) |
+	                  (assertions & MPI_MODE_NOSUCCEED ? FENCE_NOSUCCEED : 0) |
+	                  (assertions & MPI_MODE_NOPUT ? FENCE_NOPUT : 0));
+}
+
 int MPI_Win_fence(int assertions, MPI_Win win)
 {
 	struct window *window = call_begin() ? window_of(win) : NULL;
@@ -377,7 +384,7 @@ int MPI_Win_fence(int assertions, MPI_Win win)
 	if (window) {
 		event.object = window->key;
 		event.id = ++window->fences;
-		event.flags = assertions & MPI_MODE_NOPRECEDE ? FENCE_NOPRECEDE : 0;
+		event.flags = fence_flags(assertions);
 		trace_add(HERE("MPI_Win_fence"), event);
 	}
 	rc = next.Win_fence(assertions, win);
@@ -389,7 +396,8 @@ int MPI_Win_fence(int assertions, MPI_Win win)
 TAKEN(Win_fence);
 
 /* Records an event of the window for each rank of the group, and one for none if it is empty. */
-static const struct window *enter_group(struct place here, MPI_Win win, enum trace_kind kind, MPI_Group group)
+static const struct window *enter_group(struct place here, MPI_Win win, enum trace_kind kind, uint16_t flags,
+                                        MPI_Group group)
 {
 	const struct window *window = call_begin() ? window_of(win) : NULL;
 	int count = 0, *ranks = window ? comm_ranks_of(group, &count) : NULL;
@@ -399,15 +407,16 @@ static const struct window *enter_group(struct place here, MPI_Win win, enum tra
 	if (ranks && count == 0)
 		add_call(here, window, kind, -1, 0);
 	for (int i = 0; ranks && i < count; i++)
-		trace_add(here,
-		          (struct trace_event){ .kind = kind, .object = window->key, .rank = ranks[i], .id = (uint64_t)i });
+		trace_add(here, (struct trace_event){
+							.kind = kind, .flags = flags, .object = window->key, .rank = ranks[i], .id = (uint64_t)i });
 	free(ranks);
 	return window;
 }
 
 int MPI_Win_post(MPI_Group group, int assertions, MPI_Win win)
 {
-	const struct window *window = enter_group(HERE("MPI_Win_post"), win, TRACE_POST, group);
+	const struct window *window =
+		enter_group(HERE("MPI_Win_post"), win, TRACE_POST, assertions & MPI_MODE_NOPUT ? POST_NOPUT : 0, group);
 
 	return leave(HERE("MPI_Win_post"), window, next.Win_post(group, assertions, win));
 }
@@ -415,7 +424,8 @@ TAKEN(Win_post);
 
 int MPI_Win_start(MPI_Group group, int assertions, MPI_Win win)
 {
-	const struct window *window = enter_group(HERE("MPI_Win_start"), win, TRACE_START, group);
+	const struct window *window =
+		enter_group(HERE("MPI_Win_start"), win, TRACE_START, assertions & MPI_MODE_NOCHECK ? START_NOCHECK : 0, group);
 
 	return leave(HERE("MPI_Win_start"), window, next.Win_start(group, assertions, win));
 }
@@ -452,7 +462,8 @@ TAKEN(Win_test);
 int MPI_Win_lock(int type, int rank, int assertions, MPI_Win win)
 {
 	const struct window *window = enter(HERE("MPI_Win_lock"), win, 0, -1);
-	uint16_t flags = type == MPI_LOCK_EXCLUSIVE ? LOCK_EXCLUSIVE : 0;
+	uint16_t flags = (uint16_t)((type == MPI_LOCK_EXCLUSIVE ? LOCK_EXCLUSIVE : 0) |
+	                            (assertions & MPI_MODE_NOCHECK ? LOCK_NOCHECK : 0));
 	int rc = next.Win_lock(type, rank, assertions, win);
 
 	return leave_with(HERE("MPI_Win_lock"), rank == MPI_PROC_NULL ? NULL : window, TRACE_LOCK, rank, flags, rc);
@@ -472,7 +483,8 @@ int MPI_Win_lock_all(int assertions, MPI_Win win)
 {
 	const struct window *window = enter(HERE("MPI_Win_lock_all"), win, 0, -1);
 
-	return leave_with(HERE("MPI_Win_lock_all"), window, TRACE_LOCK_ALL, -1, 0, next.Win_lock_all(assertions, win));
+	return leave_with(HERE("MPI_Win_lock_all"), window, TRACE_LOCK_ALL, -1,
+	                  assertions & MPI_MODE_NOCHECK ? LOCK_NOCHECK : 0, next.Win_lock_all(assertions, win));
 }
 TAKEN(Win_lock_all);
 
@@ -544,6 +556,7 @@ static int end_making(struct collective *making, MPI_Comm handle, const MPI_Win 
 		window = window_add((uint64_t)(uintptr_t)*win, hash_mix(comm->id, making->leave.id), comm->ranks, comm->size);
 	if (window) {
 		event.kind = TRACE_WINDOW;
+		event.flags |= WINDOW_OF_MPI;
 		event.object = window->key;
 		event.rank = -1;
 		trace_ranks(making->place, event, window->ranks, window->count);
@@ -606,10 +619,12 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 }
 TAKEN(Win_create_dynamic);
 
+/* A program may free windows in MPI_Finalize, when the attributes of MPI_COMM_SELF are deleted. */
 int MPI_Win_free(MPI_Win *win)
 {
 	MPI_Win freed = *win;
-	const struct window *window = call_begin() ? window_of(freed) : NULL;
+	bool is_own = call_begin();
+	const struct window *window = window_of(freed);
 	struct trace_event event = { .kind = TRACE_WINDOW_FREE, .rank = -1 };
 	int rc;
 
@@ -618,15 +633,16 @@ int MPI_Win_free(MPI_Win *win)
 		event.size_bytes = (uint64_t)window->count;
 		trace_add(HERE("MPI_Win_free"), event);
 		event.kind = TRACE_ENTER;
-		trace_add(HERE("MPI_Win_free"), event);
 	}
+	if (window && is_own)
+		trace_add(HERE("MPI_Win_free"), event);
 	rc = next.Win_free(win);
 	event.kind = TRACE_LEAVE;
-	if (window && rc == MPI_SUCCESS) {
+	if (window && is_own && rc == MPI_SUCCESS)
 		trace_add(HERE("MPI_Win_free"), event);
+	if (window && rc == MPI_SUCCESS)
 		window_remove((uint64_t)(uintptr_t)freed);
-	}
-	return leave(HERE("MPI_Win_free"), window, rc);
+	return leave(HERE("MPI_Win_free"), window && is_own, rc);
 }
 TAKEN(Win_free);
 

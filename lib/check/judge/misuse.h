@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * misuse.h - what a program does wrong, apart from races
+ *
+ * DESIGN NOTES
+ *
+ * A rule needs events that show the misuse for certain, in an order that no right program has:
+ * calls are recorded before they are made, or after they have returned (trace.h).
+ */
+#ifndef ORIEL_JUDGE_MISUSE_H
+#define ORIEL_JUDGE_MISUSE_H
+
+#include "check/judge/view.h"
+
+enum misuse {
+	MISUSE_REQUEST,     /* a request-based operation in an epoch of fence or start */
+	MISUSE_NOPRECEDE,   /* there are operations before the fence */
+	MISUSE_NOT_ALL,     /* some members give NOPRECEDE or NOSUCCEED */
+	MISUSE_NOPUT_FENCE, /* an operation of the fence's epoch changes the memory */
+	MISUSE_NOPUT_POST,  /* an operation of the post's epoch does */
+	MISUSE_START,       /* start has NOCHECK, and comes before the post */
+	MISUSE_LOCK,        /* a lock with NOCHECK, and one that excludes it */
+	MISUSE_NO_MEMORY,   /* a window has a size, and no address */
+	MISUSE_HELD_LOCK,   /* at the end */
+	MISUSE_OPEN_START,
+	MISUSE_OPEN_POST,
+	MISUSE_OPEN_REQUEST,
+	LEAK_WINDOW,
+	MISUSES
+};
+
+/* A call. Rank -1: there is none. */
+struct misuse_call {
+	int rank;
+	uint32_t site;
+};
+
+/* misuse.c: what has been found */
+
+/* Adds a finding of two calls. Another one of the same kind and places is counted. */
+void misuse_add(enum misuse kind, const struct judge_window *window, struct misuse_call first,
+                struct misuse_call second);
+
+/* Returns how many findings are leaks, or are none. */
+uint32_t misuse_count(bool are_leaks);
+
+void misuses_print(FILE *out, const struct job_traces *traces);
+void misuses_print_json(FILE *out, const struct job_traces *traces);
+
+/* rules.c: which calls are misuse, by event */
+
+/* An operation that its rank has issued. */
+void rules_of_operation(struct view *view, struct view *target, const struct operation *operation,
+                        const struct trace_event *event);
+
+void rules_of_fence(struct view *view, const struct trace_event *event);
+
+/* The post has this number for the event's rank. */
+void rules_of_post(const struct view *view, uint64_t number, const struct trace_event *event);
+
+/* The lock has been granted, or those of all for rank -1. It is not yet in the view. */
+void rules_of_lock(const struct view *view, const struct trace_event *event);
+
+void rules_of_window(const struct view *view, const struct trace_event *event);
+
+/* The job has ended, and all events were taken. */
+void rules_of_end(void);
+
+#endif

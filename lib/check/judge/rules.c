@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See misuse.h. */
+#include "check/judge/misuse.h"
+
+#define LOWEST_MEMORY 0x400000 /* programs are loaded there, or higher; MPI_BOTTOM may be 0 */
+
+static const struct misuse_call no_call = { -1, TRACE_NONE };
+
+static struct misuse_call call_of(const struct view *view, const struct trace_event *event)
+{
+	return (struct misuse_call){ view->rank, event->site };
+}
+
+/* ---- operations, fences, posts ---- */
+
+static bool is_changing(const struct operation *operation)
+{
+	return operation->at->piece_count > 0 && (operation->at->how == HOW_PUT || operation->at->how == HOW_ACCUMULATE);
+}
+
+static bool is_of_fence(const struct operation *operation)
+{
+	return operation->gate == GATE_NONE || operation->gate == GATE_FENCE;
+}
+
+static void rule_of_requests(struct view *view, const struct operation *operation, const struct misuse_call *call)
+{
+	const struct partner *started = find_partner(&view->started, operation->target);
+	struct misuse_call opening = { view->rank, started ? started->site : view->fence.site };
+
+	if (operation->request && operation->gate != GATE_LOCKS)
+		misuse_add(MISUSE_REQUEST, view->window, *call, opening);
+}
+
+/* The target may have begun the fence that ends the epoch, but waits in it for this origin. */
+static void rule_of_noput(const struct view *view, struct view *target, const struct operation *operation,
+                          const struct misuse_call *call)
+{
+	const struct partner *post = find_partner(&target->posted, view->rank);
+	const struct fence *latest = &target->fence;
+	const struct fence *fence = latest->number > view->fences ? &target->fence_before : latest;
+
+	if (!is_changing(operation))
+		return;
+	if (is_of_fence(operation) && fence->flags & FENCE_NOPUT && fence->number == view->fences)
+		misuse_add(MISUSE_NOPUT_FENCE, view->window, (struct misuse_call){ target->rank, fence->site }, *call);
+	if (operation->gate == GATE_POST && post && post->number == operation->number && post->flags & POST_NOPUT)
+		misuse_add(MISUSE_NOPUT_POST, view->window, (struct misuse_call){ target->rank, post->site }, *call);
+}
+
+void rules_of_operation(struct view *view, struct view *target, const struct operation *operation,
+                        const struct trace_event *event)
+{
+	const struct misuse_call call = call_of(view, event);
+
+	rule_of_requests(view, operation, &call);
+	rule_of_noput(view, target, operation, &call);
+}
+
+void rules_of_fence(struct view *view, const struct trace_event *event)
+{
+	const uint16_t common = FENCE_NOPRECEDE | FENCE_NOSUCCEED;
+	struct fence *first = &view->window->fence;
+	struct misuse_call call = call_of(view, event);
+
+	if (first->number < event->id)
+		*first = (struct fence){ event->id, view->rank, event->site, event->flags };
+	else if (first->number == event->id && (first->flags & common) != (event->flags & common))
+		misuse_add(MISUSE_NOT_ALL, view->window, (struct misuse_call){ first->rank, first->site }, call);
+	for (uint32_t i = 0; event->flags & FENCE_NOPRECEDE && i < view->count; i++) {
+		const struct operation *operation = view->pending[i];
+
+		if (is_of_fence(operation) && operation->at->piece_count > 0 && !operation->is_over)
+			misuse_add(MISUSE_NOPRECEDE, view->window, (struct misuse_call){ view->rank, operation->at->site }, call);
+	}
+}
+
+void rules_of_post(const struct view *view, uint64_t number, const struct trace_event *event)
+{
+	struct view *origin = view_of(view->key, event->rank);
+	const struct partner *start = origin ? find_partner(&origin->started, view->rank) : NULL;
+	struct misuse_call call = call_of(view, event);
+
+	if (!start || start->number != number)
+		return;
+	if (start->flags & START_NOCHECK && view->window->is_of_mpi)
+		misuse_add(MISUSE_START, view->window, (struct misuse_call){ origin->rank, start->site }, call);
+	for (uint32_t i = 0; event->flags & POST_NOPUT && i < origin->count; i++) {
+		const struct operation *operation = origin->pending[i];
+
+		if (operation->gate == GATE_POST && operation->target == view->rank && operation->number == number &&
+		    is_changing(operation))
+			misuse_add(MISUSE_NOPUT_POST, view->window, call,
+			           (struct misuse_call){ origin->rank, operation->at->site });
+	}
+}
+
+/* ---- locks ---- */
+
+/* Returns the lock of that member which excludes one like this, or NULL. */
+static const struct partner *excluding_lock(struct view *member, const struct trace_event *event)
+{
+	bool is_exclusive = event->flags & LOCK_EXCLUSIVE;
+
+	if (is_exclusive && member->is_locked_all)
+		return &member->locked_all;
+	for (uint32_t i = 0; i < member->locks.count; i++) {
+		const struct partner *lock = &member->locks.list[i];
+
+		if ((event->rank < 0 || lock->rank == event->rank) && (is_exclusive || lock->number))
+			return lock;
+	}
+	return NULL;
+}
+
+void rules_of_lock(const struct view *view, const struct trace_event *event)
+{
+	bool is_unchecked = event->flags & LOCK_NOCHECK;
+
+	if (!is_unchecked && view->window->unchecked_locks == 0)
+		return;
+	for (int rank = 0; rank < replaying.traces->size; rank++) {
+		struct view *member = rank == view->rank ? NULL : view_of(view->key, rank);
+		const struct partner *lock = member ? excluding_lock(member, event) : NULL;
+
+		if (lock && (is_unchecked || lock->flags & LOCK_NOCHECK))
+			misuse_add(MISUSE_LOCK, view->window, (struct misuse_call){ rank, lock->site }, call_of(view, event));
+	}
+}
+
+/* ---- windows, and the end ---- */
+
+void rules_of_window(const struct view *view, const struct trace_event *event)
+{
+	if (event->base == 0 && event->size_bytes > 0 && event->size_bytes <= LOWEST_MEMORY &&
+	    !(event->flags & WINDOW_DYNAMIC))
+		misuse_add(MISUSE_NO_MEMORY, view->window, call_of(view, event), no_call);
+}
+
+static void add_open(enum misuse kind, const struct view *view, const struct partners *partners)
+{
+	for (uint32_t i = 0; i < partners->count; i++)
+		misuse_add(kind, view->window, (struct misuse_call){ view->rank, partners->list[i].site }, no_call);
+}
+
+static void rules_of_view(const struct view *view)
+{
+	struct misuse_call all = { view->rank, view->locked_all.site }, making = { view->rank, view->made_at };
+
+	if (replaying.traces->list[view->rank].trace->state != PART_ENDED)
+		return;
+	add_open(MISUSE_OPEN_REQUEST, view, &view->requests);
+	if (!view->is_open)
+		return;
+	if (view->is_locked_all)
+		misuse_add(MISUSE_HELD_LOCK, view->window, all, no_call);
+	add_open(MISUSE_HELD_LOCK, view, &view->locks);
+	add_open(MISUSE_OPEN_START, view, &view->started);
+	add_open(MISUSE_OPEN_POST, view, &view->posted);
+	misuse_add(LEAK_WINDOW, view->window, making, no_call);
+}
+
+void rules_of_end(void)
+{
+	for_views(rules_of_view);
+}

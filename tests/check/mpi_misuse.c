@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * mpi_misuse.c CASE wrong|right - MPI programs that misuse a call, and nearly the same ones that do not
+ *
+ * Each case is for four ranks, and has no race. Where it is wrong, the calls that a report names
+ * stand in lines with the mark WRONG; tests/check/run looks for exactly these.
+ */
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BYTES 256
+
+static MPI_Win win;
+static uint8_t *base;
+static int rank;
+static uint8_t buffer[BYTES];
+static bool wrong;
+
+static MPI_Group group_of(int member)
+{
+	MPI_Group world, group;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	MPI_Group_incl(world, 1, &member, &group);
+	MPI_Group_free(&world);
+	return group;
+}
+
+static void put(int target)
+{
+	MPI_Put(buffer, 8, MPI_BYTE, target, 0, 8, MPI_BYTE, win); /* WRONG */
+}
+
+static void message(int from, int to)
+{
+	if (rank == from)
+		MPI_Send(NULL, 0, MPI_BYTE, to, 0, MPI_COMM_WORLD);
+	if (rank == to)
+		MPI_Recv(NULL, 0, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* ---- requests ---- */
+
+static void rput(int target)
+{
+	MPI_Request request;
+
+	MPI_Rput(buffer, 8, MPI_BYTE, target, 0, 8, MPI_BYTE, win, &request); /* WRONG */
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void request_in_fence(void)
+{
+	MPI_Win_fence(wrong ? 0 : MPI_MODE_NOSUCCEED, win); /* WRONG */
+	if (rank == 0 && !wrong)
+		MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win);
+	if (rank == 0)
+		rput(2);
+	if (rank == 0 && !wrong)
+		MPI_Win_unlock(2, win);
+	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+}
+
+static void request_in_start(void)
+{
+	MPI_Group origin = group_of(0), target = group_of(2);
+
+	if (rank == 2)
+		MPI_Win_post(origin, 0, win);
+	if (rank == 0) {
+		MPI_Win_start(target, 0, win); /* WRONG */
+		if (wrong)
+			rput(2);
+		MPI_Win_complete(win);
+	}
+	if (rank == 2)
+		MPI_Win_wait(win);
+	MPI_Group_free(&origin);
+	MPI_Group_free(&target);
+}
+
+static void request_not_complete(void)
+{
+	MPI_Request request;
+
+	if (rank != 0)
+		return;
+	MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win);
+	MPI_Rput(buffer, 8, MPI_BYTE, 2, 0, 8, MPI_BYTE, win, &request); /* WRONG */
+	MPI_Win_unlock(2, win);
+	if (!wrong)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* ---- assertions ---- */
+
+static void noprecede(void)
+{
+	MPI_Win_fence(0, win);
+	if (rank == 0 && wrong)
+		put(2);
+	MPI_Win_fence(MPI_MODE_NOPRECEDE, win); /* WRONG */
+	if (rank == 0 && !wrong)
+		put(2);
+	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+}
+
+static void noprecede_of_some(void)
+{
+	MPI_Win_fence(wrong && rank == 3 ? 0 : MPI_MODE_NOPRECEDE, win); /* WRONG */
+	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+}
+
+static void noput_of_a_fence(void)
+{
+	MPI_Win_fence(rank == 2 ? MPI_MODE_NOPUT : 0, win); /* WRONG */
+	if (rank == 0)
+		put(wrong ? 2 : 1);
+	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+}
+
+/* The post comes before the put, or after it. */
+static void noput_of_a_post(bool is_early)
+{
+	MPI_Group origin = group_of(0), target = group_of(2);
+
+	if (rank == 2 && !is_early)
+		message(0, 2);
+	if (rank == 2) {
+		MPI_Win_post(origin, MPI_MODE_NOPUT, win); /* WRONG */
+		if (is_early)
+			message(2, 0);
+		MPI_Win_wait(win);
+	}
+	if (rank == 0) {
+		if (is_early)
+			message(2, 0);
+		MPI_Win_start(target, 0, win);
+		if (wrong)
+			put(2);
+		else
+			MPI_Get(buffer, 8, MPI_BYTE, 2, 0, 8, MPI_BYTE, win);
+		if (!is_early)
+			message(0, 2);
+		MPI_Win_complete(win);
+	}
+	MPI_Group_free(&origin);
+	MPI_Group_free(&target);
+}
+
+static void noput_of_an_early_post(void)
+{
+	noput_of_a_post(true);
+}
+
+static void noput_of_a_late_post(void)
+{
+	noput_of_a_post(false);
+}
+
+static void nocheck_of_a_start(void)
+{
+	MPI_Group origin = group_of(0), target = group_of(2);
+
+	if (wrong && rank == 0)
+		MPI_Win_start(target, MPI_MODE_NOCHECK, win); /* WRONG */
+	message(0, 2);
+	if (rank == 2)
+		MPI_Win_post(origin, MPI_MODE_NOCHECK, win); /* WRONG */
+	message(2, 0);
+	if (!wrong && rank == 0)
+		MPI_Win_start(target, MPI_MODE_NOCHECK, win);
+	if (rank == 0)
+		MPI_Win_complete(win);
+	if (rank == 2)
+		MPI_Win_wait(win);
+	MPI_Group_free(&origin);
+	MPI_Group_free(&target);
+}
+
+static void lock(int assertions)
+{
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, assertions, win); /* WRONG */
+}
+
+/* Each of two ranks holds a lock, the second with NOCHECK. */
+static void nocheck_of_a_lock(void)
+{
+	if (rank == 0)
+		lock(0);
+	if (rank == 0 && !wrong)
+		MPI_Win_unlock(2, win);
+	message(0, 1);
+	if (rank == 1) {
+		lock(MPI_MODE_NOCHECK);
+		MPI_Win_unlock(2, win);
+	}
+	message(1, 0);
+	if (rank == 0 && wrong)
+		MPI_Win_unlock(2, win);
+}
+
+static void lock_beside_nocheck(void)
+{
+	if (rank == 0)
+		MPI_Win_lock_all(MPI_MODE_NOCHECK, win); /* WRONG */
+	if (rank == 0 && !wrong)
+		MPI_Win_unlock_all(win);
+	message(0, 1);
+	if (rank == 1) {
+		lock(0);
+		MPI_Win_unlock(2, win);
+	}
+	message(1, 0);
+	if (rank == 0 && wrong)
+		MPI_Win_unlock_all(win);
+}
+
+/* ---- windows ---- */
+
+static void no_memory(void)
+{
+	MPI_Win other;
+
+	MPI_Win_create(rank == 1 && wrong ? NULL : base, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &other); /* WRONG */
+	MPI_Win_set_name(other, "halo");
+	MPI_Win_free(&other);
+}
+
+static void window_not_freed(void)
+{
+	MPI_Win other;
+
+	MPI_Win_create(base, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &other); /* WRONG */
+	MPI_Win_set_name(other, "halo");
+	if (!wrong)
+		MPI_Win_free(&other);
+}
+
+static int free_window(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+	(void)comm, (void)keyval, (void)extra;
+	return MPI_Win_free(value);
+}
+
+/* MPI_Finalize deletes the attributes of MPI_COMM_SELF first. */
+static void window_freed_at_the_end(void)
+{
+	static MPI_Win other;
+	int keyval;
+
+	MPI_Win_create(base, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &other); /* WRONG */
+	MPI_Win_set_name(other, "halo");
+	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_window, &keyval, NULL);
+	if (!wrong)
+		MPI_Comm_set_attr(MPI_COMM_SELF, keyval, &other);
+	MPI_Comm_free_keyval(&keyval);
+}
+
+/* The window that is not freed is another finding. */
+static void lock_at_the_end(void)
+{
+	MPI_Win other;
+
+	MPI_Win_create(base, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &other); /* WRONG */
+	MPI_Win_set_name(other, "halo");
+	if (rank == 0)
+		MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, other); /* WRONG */
+	if (rank == 0 && !wrong)
+		MPI_Win_unlock(2, other);
+	if (!wrong)
+		MPI_Win_free(&other);
+}
+
+/* ---- running them ---- */
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} cases[] = {
+	{ "request_in_fence", request_in_fence },
+	{ "request_in_start", request_in_start },
+	{ "request_not_complete", request_not_complete },
+	{ "noprecede", noprecede },
+	{ "noprecede_of_some", noprecede_of_some },
+	{ "noput_of_a_fence", noput_of_a_fence },
+	{ "noput_of_an_early_post", noput_of_an_early_post },
+	{ "noput_of_a_late_post", noput_of_a_late_post },
+	{ "nocheck_of_a_start", nocheck_of_a_start },
+	{ "nocheck_of_a_lock", nocheck_of_a_lock },
+	{ "lock_beside_nocheck", lock_beside_nocheck },
+	{ "no_memory", no_memory },
+	{ "window_not_freed", window_not_freed },
+	{ "window_freed_at_the_end", window_freed_at_the_end },
+	{ "lock_at_the_end", lock_at_the_end },
+};
+
+int main(int argc, char **argv)
+{
+	size_t count = sizeof(cases) / sizeof(cases[0]), i = 0;
+
+	if (argc != 3)
+		return 2;
+	wrong = strcmp(argv[2], "wrong") == 0;
+	while (i < count && strcmp(cases[i].name, argv[1]) != 0)
+		i++;
+	if (i == count)
+		return 2;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+	memset(base, 0, BYTES);
+	MPI_Win_set_name(win, "halo");
+	MPI_Barrier(MPI_COMM_WORLD);
+	cases[i].run();
+	MPI_Win_free(&win);
+	MPI_Finalize();
+	return 0;
+}
