@@ -53,7 +53,7 @@ static void rput(int target)
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-static void request_in_fence(void)
+static void K24_request_in_fence(void)
 {
 	MPI_Win_fence(wrong ? 0 : MPI_MODE_NOSUCCEED, win); /* WRONG */
 	if (rank == 0 && !wrong)
@@ -65,7 +65,7 @@ static void request_in_fence(void)
 	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
 }
 
-static void request_in_start(void)
+static void K24_request_in_start(void)
 {
 	MPI_Group origin = group_of(0), target = group_of(2);
 
@@ -83,7 +83,7 @@ static void request_in_start(void)
 	MPI_Group_free(&target);
 }
 
-static void request_not_complete(void)
+static void K26_request_not_complete(void)
 {
 	MPI_Request request;
 
@@ -98,7 +98,7 @@ static void request_not_complete(void)
 
 /* ---- assertions ---- */
 
-static void noprecede(void)
+static void K25_noprecede(void)
 {
 	MPI_Win_fence(0, win);
 	if (rank == 0 && wrong)
@@ -109,13 +109,13 @@ static void noprecede(void)
 	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
 }
 
-static void noprecede_of_some(void)
+static void K25_noprecede_of_some(void)
 {
 	MPI_Win_fence(wrong && rank == 3 ? 0 : MPI_MODE_NOPRECEDE, win); /* WRONG */
 	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
 }
 
-static void noput_of_a_fence(void)
+static void K25_noput_of_a_fence(void)
 {
 	MPI_Win_fence(rank == 2 ? MPI_MODE_NOPUT : 0, win); /* WRONG */
 	if (rank == 0)
@@ -152,17 +152,17 @@ static void noput_of_a_post(bool is_early)
 	MPI_Group_free(&target);
 }
 
-static void noput_of_an_early_post(void)
+static void K25_noput_of_an_early_post(void)
 {
 	noput_of_a_post(true);
 }
 
-static void noput_of_a_late_post(void)
+static void K25_noput_of_a_late_post(void)
 {
 	noput_of_a_post(false);
 }
 
-static void nocheck_of_a_start(void)
+static void K25_nocheck_of_a_start(void)
 {
 	MPI_Group origin = group_of(0), target = group_of(2);
 
@@ -188,7 +188,7 @@ static void lock(int assertions)
 }
 
 /* Each of two ranks holds a lock, the second with NOCHECK. */
-static void nocheck_of_a_lock(void)
+static void K25_nocheck_of_a_lock(void)
 {
 	if (rank == 0)
 		lock(0);
@@ -204,7 +204,7 @@ static void nocheck_of_a_lock(void)
 		MPI_Win_unlock(2, win);
 }
 
-static void lock_beside_nocheck(void)
+static void K25_lock_beside_nocheck(void)
 {
 	if (rank == 0)
 		MPI_Win_lock_all(MPI_MODE_NOCHECK, win); /* WRONG */
@@ -222,7 +222,7 @@ static void lock_beside_nocheck(void)
 
 /* ---- windows ---- */
 
-static void no_memory(void)
+static void K26_no_memory(void)
 {
 	MPI_Win other;
 
@@ -231,7 +231,7 @@ static void no_memory(void)
 	MPI_Win_free(&other);
 }
 
-static void window_not_freed(void)
+static void K26_window_not_freed(void)
 {
 	MPI_Win other;
 
@@ -248,7 +248,7 @@ static int free_window(MPI_Comm comm, int keyval, void *value, void *extra)
 }
 
 /* MPI_Finalize deletes the attributes of MPI_COMM_SELF first. */
-static void window_freed_at_the_end(void)
+static void K26_window_freed_at_the_end(void)
 {
 	static MPI_Win other;
 	int keyval;
@@ -262,7 +262,7 @@ static void window_freed_at_the_end(void)
 }
 
 /* The window that is not freed is another finding. */
-static void lock_at_the_end(void)
+static void K26_lock_at_the_end(void)
 {
 	MPI_Win other;
 
@@ -282,21 +282,21 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-	{ "request_in_fence", request_in_fence },
-	{ "request_in_start", request_in_start },
-	{ "request_not_complete", request_not_complete },
-	{ "noprecede", noprecede },
-	{ "noprecede_of_some", noprecede_of_some },
-	{ "noput_of_a_fence", noput_of_a_fence },
-	{ "noput_of_an_early_post", noput_of_an_early_post },
-	{ "noput_of_a_late_post", noput_of_a_late_post },
-	{ "nocheck_of_a_start", nocheck_of_a_start },
-	{ "nocheck_of_a_lock", nocheck_of_a_lock },
-	{ "lock_beside_nocheck", lock_beside_nocheck },
-	{ "no_memory", no_memory },
-	{ "window_not_freed", window_not_freed },
-	{ "window_freed_at_the_end", window_freed_at_the_end },
-	{ "lock_at_the_end", lock_at_the_end },
+	{ "K24_request_in_fence", K24_request_in_fence },
+	{ "K24_request_in_start", K24_request_in_start },
+	{ "K26_request_not_complete", K26_request_not_complete },
+	{ "K25_noprecede", K25_noprecede },
+	{ "K25_noprecede_of_some", K25_noprecede_of_some },
+	{ "K25_noput_of_a_fence", K25_noput_of_a_fence },
+	{ "K25_noput_of_an_early_post", K25_noput_of_an_early_post },
+	{ "K25_noput_of_a_late_post", K25_noput_of_a_late_post },
+	{ "K25_nocheck_of_a_start", K25_nocheck_of_a_start },
+	{ "K25_nocheck_of_a_lock", K25_nocheck_of_a_lock },
+	{ "K25_lock_beside_nocheck", K25_lock_beside_nocheck },
+	{ "K26_no_memory", K26_no_memory },
+	{ "K26_window_not_freed", K26_window_not_freed },
+	{ "K26_window_freed_at_the_end", K26_window_freed_at_the_end },
+	{ "K26_lock_at_the_end", K26_lock_at_the_end },
 };
 
 int main(int argc, char **argv)

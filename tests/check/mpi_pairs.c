@@ -43,7 +43,7 @@ static void receive(int from, MPI_Comm comm)
 
 /* ---- completion and messages ---- */
 
-static void flush_before_barrier(void)
+static void K9_flush_before_barrier(void)
 {
 	if (rank == 0)
 		put(2, 0);
@@ -54,7 +54,7 @@ static void flush_before_barrier(void)
 		put(2, 0);
 }
 
-static void message(void)
+static void K13_message(void)
 {
 	if (rank == 0 && racy)
 		send(1, MPI_COMM_WORLD);
@@ -68,7 +68,7 @@ static void message(void)
 	}
 }
 
-static void any_source(void)
+static void K13_any_source(void)
 {
 	MPI_Status status;
 
@@ -84,7 +84,7 @@ static void any_source(void)
 	}
 }
 
-static void waited_receive(void)
+static void K13_waited_receive(void)
 {
 	MPI_Request request;
 
@@ -103,7 +103,7 @@ static void waited_receive(void)
 }
 
 /* The second of two messages comes from behind the put. */
-static void second_message(void)
+static void K13_second_message(void)
 {
 	MPI_Request requests[2];
 	MPI_Status statuses[2];
@@ -129,7 +129,7 @@ static void second_message(void)
 	}
 }
 
-static void synchronous_send(void)
+static void K13_synchronous_send(void)
 {
 	if (rank == 0) {
 		flushed_put(2, 0);
@@ -144,7 +144,7 @@ static void synchronous_send(void)
 	}
 }
 
-static void probe(void)
+static void K13_probe(void)
 {
 	if (rank == 0) {
 		if (racy)
@@ -163,7 +163,7 @@ static void probe(void)
 	}
 }
 
-static void persistent_requests(void)
+static void K13_persistent_requests(void)
 {
 	MPI_Request request;
 
@@ -185,7 +185,7 @@ static void persistent_requests(void)
 		MPI_Request_free(&request);
 }
 
-static void over_three_ranks(void)
+static void K12_over_three_ranks(void)
 {
 	if (rank == 0) {
 		flushed_put(2, 0);
@@ -205,7 +205,7 @@ static void over_three_ranks(void)
 }
 
 /* A message of the same tag with another communicator says nothing. */
-static void duplicate(void)
+static void K13_duplicate(void)
 {
 	MPI_Comm other;
 
@@ -228,7 +228,7 @@ static void duplicate(void)
 
 /* ---- collective calls ---- */
 
-static void barrier_of_some(void)
+static void K13_barrier_of_some(void)
 {
 	MPI_Comm some;
 
@@ -241,7 +241,7 @@ static void barrier_of_some(void)
 	MPI_Comm_free(&some);
 }
 
-static void bcast(void)
+static void K13_bcast(void)
 {
 	int first = racy ? 1 : 0, number = 0;
 
@@ -252,7 +252,7 @@ static void bcast(void)
 		put(2, 0);
 }
 
-static void reduce(void)
+static void K13_reduce(void)
 {
 	int last = racy ? 0 : 1, number = 0, sum;
 
@@ -263,7 +263,7 @@ static void reduce(void)
 		put(2, 0);
 }
 
-static void scan(void)
+static void K13_scan(void)
 {
 	int number = 0, sum, first = racy ? 1 : 0;
 
@@ -274,7 +274,7 @@ static void scan(void)
 		put(2, 0);
 }
 
-static void ibarrier(void)
+static void K13_ibarrier(void)
 {
 	MPI_Request request;
 
@@ -291,7 +291,7 @@ static void ibarrier(void)
 
 /* ---- datatypes, requests, accumulates ---- */
 
-static void columns(void)
+static void K8_columns(void)
 {
 	MPI_Datatype column;
 
@@ -302,7 +302,7 @@ static void columns(void)
 	MPI_Type_free(&column);
 }
 
-static void requests_of_puts(void)
+static void K9_requests_of_puts(void)
 {
 	MPI_Request request;
 
@@ -316,7 +316,7 @@ static void requests_of_puts(void)
 	}
 }
 
-static void types_of_accumulates(void)
+static void K7_types_of_accumulates(void)
 {
 	uint64_t one = 1;
 
@@ -328,7 +328,7 @@ static void types_of_accumulates(void)
 		MPI_Accumulate(&one, 1, MPI_UINT64_T, 2, 0, 1, MPI_UINT64_T, MPI_SUM, win);
 }
 
-static void ticket_lock(void)
+static void K14_ticket_lock(void)
 {
 	uint64_t one = 1, ticket = 0, serving = 0;
 
@@ -347,7 +347,7 @@ static void ticket_lock(void)
 	MPI_Win_flush(3, win);
 }
 
-static void polled_flag(void)
+static void K12_polled_flag(void)
 {
 	uint64_t one = 1;
 
@@ -371,26 +371,26 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-	{ "flush_before_barrier", flush_before_barrier },
-	{ "message", message },
-	{ "any_source", any_source },
-	{ "waited_receive", waited_receive },
-	{ "second_message", second_message },
-	{ "synchronous_send", synchronous_send },
-	{ "probe", probe },
-	{ "persistent_requests", persistent_requests },
-	{ "over_three_ranks", over_three_ranks },
-	{ "duplicate", duplicate },
-	{ "barrier_of_some", barrier_of_some },
-	{ "bcast", bcast },
-	{ "reduce", reduce },
-	{ "scan", scan },
-	{ "ibarrier", ibarrier },
-	{ "columns", columns },
-	{ "requests_of_puts", requests_of_puts },
-	{ "types_of_accumulates", types_of_accumulates },
-	{ "ticket_lock", ticket_lock },
-	{ "polled_flag", polled_flag },
+	{ "K9_flush_before_barrier", K9_flush_before_barrier },
+	{ "K13_message", K13_message },
+	{ "K13_any_source", K13_any_source },
+	{ "K13_waited_receive", K13_waited_receive },
+	{ "K13_second_message", K13_second_message },
+	{ "K13_synchronous_send", K13_synchronous_send },
+	{ "K13_probe", K13_probe },
+	{ "K13_persistent_requests", K13_persistent_requests },
+	{ "K12_over_three_ranks", K12_over_three_ranks },
+	{ "K13_duplicate", K13_duplicate },
+	{ "K13_barrier_of_some", K13_barrier_of_some },
+	{ "K13_bcast", K13_bcast },
+	{ "K13_reduce", K13_reduce },
+	{ "K13_scan", K13_scan },
+	{ "K13_ibarrier", K13_ibarrier },
+	{ "K8_columns", K8_columns },
+	{ "K9_requests_of_puts", K9_requests_of_puts },
+	{ "K7_types_of_accumulates", K7_types_of_accumulates },
+	{ "K14_ticket_lock", K14_ticket_lock },
+	{ "K12_polled_flag", K12_polled_flag },
 };
 
 int main(int argc, char **argv)

@@ -83,7 +83,7 @@ static void wait_signal(void)
 
 /* ---- completion ---- */
 
-static void put_barrier_put(void)
+static void K9_put_barrier_put(void)
 {
 	lock_all();
 	if (rank == 0) {
@@ -97,7 +97,7 @@ static void put_barrier_put(void)
 	unlock_all();
 }
 
-static void flush_local_completes_no_put(void)
+static void K9_flush_local_completes_no_put(void)
 {
 	lock_all();
 	if (rank == 0) {
@@ -110,7 +110,7 @@ static void flush_local_completes_no_put(void)
 	unlock_all();
 }
 
-static void request_completes(void)
+static void K9_request_completes(void)
 {
 	oriel_request request;
 
@@ -126,7 +126,7 @@ static void request_completes(void)
 	unlock_all();
 }
 
-static void buffer_of_a_get(void)
+static void K9_buffer_of_a_get(void)
 {
 	lock_all();
 	if (rank == 0) {
@@ -138,7 +138,7 @@ static void buffer_of_a_get(void)
 	unlock_all();
 }
 
-static void result_of_a_fetch(void)
+static void K9_result_of_a_fetch(void)
 {
 	uint64_t one = 1, result;
 
@@ -152,7 +152,7 @@ static void result_of_a_fetch(void)
 	unlock_all();
 }
 
-static void puts_of_one_origin(void)
+static void K7_puts_of_one_origin(void)
 {
 	lock_all();
 	if (rank == 0) {
@@ -164,7 +164,7 @@ static void puts_of_one_origin(void)
 	unlock_all();
 }
 
-static void put_to_itself(void)
+static void K11_put_to_itself(void)
 {
 	lock_all();
 	if (rank == 1) {
@@ -181,7 +181,7 @@ static void put_to_itself(void)
 /* ---- start, post ---- */
 
 /* Rank 0's complete says nothing of rank 2; rank 2's wait does. */
-static void complete_is_no_completion(void)
+static void K9_complete_is_no_completion(void)
 {
 	oriel_group *origin = group_of(0), *target = group_of(2);
 
@@ -207,7 +207,7 @@ static void complete_is_no_completion(void)
 	must(oriel_group_free(&target));
 }
 
-static void two_origins_of_an_epoch(void)
+static void K12_two_origins_of_an_epoch(void)
 {
 	oriel_group *origins = group_of_two(0, 1), *target = group_of(2);
 
@@ -224,7 +224,7 @@ static void two_origins_of_an_epoch(void)
 	must(oriel_group_free(&target));
 }
 
-static void epochs_one_after_the_other(void)
+static void K12_epochs_one_after_the_other(void)
 {
 	oriel_group *first = group_of(0), *second = group_of(1), *target = group_of(2);
 
@@ -252,7 +252,7 @@ static void epochs_one_after_the_other(void)
 
 /* ---- fence ---- */
 
-static void fence_between(void)
+static void K12_fence_between(void)
 {
 	must(oriel_win_fence(win, 0));
 	if (rank == 0)
@@ -266,7 +266,7 @@ static void fence_between(void)
 
 /* ---- locks ---- */
 
-static void locks(void)
+static void K12_locks(void)
 {
 	if (rank <= 1) {
 		must(oriel_win_lock(win, racy ? ORIEL_LOCK_SHARED : ORIEL_LOCK_EXCLUSIVE, 2, 0));
@@ -275,7 +275,7 @@ static void locks(void)
 	}
 }
 
-static void lock_of_another_target(void)
+static void K12_lock_of_another_target(void)
 {
 	int target = rank == 1 && racy ? 3 : 2;
 
@@ -303,7 +303,7 @@ static void lock_of_another_target(void)
 
 /* ---- accumulates ---- */
 
-static void types_of_accumulates(void)
+static void K7_types_of_accumulates(void)
 {
 	uint64_t one = 1;
 
@@ -315,7 +315,7 @@ static void types_of_accumulates(void)
 	unlock_all();
 }
 
-static void accumulates_that_overlap(void)
+static void K7_accumulates_that_overlap(void)
 {
 	uint64_t one = 1;
 
@@ -325,7 +325,7 @@ static void accumulates_that_overlap(void)
 	unlock_all();
 }
 
-static void accumulate_and_put(void)
+static void K7_accumulate_and_put(void)
 {
 	uint64_t one = 1;
 
@@ -337,7 +337,7 @@ static void accumulate_and_put(void)
 	unlock_all();
 }
 
-static void atomic_read_and_put(void)
+static void K7_atomic_read_and_put(void)
 {
 	uint64_t one = 1, result;
 
@@ -352,7 +352,7 @@ static void atomic_read_and_put(void)
 }
 
 /* A lock of the program's own. */
-static void compare_and_swap_lock(void)
+static void K14_compare_and_swap_lock(void)
 {
 	uint64_t zero = 0, one = 1, result = 1;
 
@@ -373,7 +373,7 @@ static void compare_and_swap_lock(void)
 
 /* ---- signals ---- */
 
-static void signal_behind_put(void)
+static void K12_signal_behind_put(void)
 {
 	lock_all();
 	if (rank == 0 && racy)
@@ -391,7 +391,7 @@ static void signal_behind_put(void)
 
 /* ---- bytes ---- */
 
-static void neighbours(void)
+static void K8_neighbours(void)
 {
 	lock_all();
 	if (rank <= 1)
@@ -399,7 +399,7 @@ static void neighbours(void)
 	unlock_all();
 }
 
-static void columns(void)
+static void K8_columns(void)
 {
 	struct oriel_target_piece pieces[4];
 	struct oriel_origin_piece origin = { buffer, 16 };
@@ -413,7 +413,7 @@ static void columns(void)
 	unlock_all();
 }
 
-static void two_gets(void)
+static void K7_two_gets(void)
 {
 	lock_all();
 	if (rank <= 1)
@@ -423,7 +423,7 @@ static void two_gets(void)
 
 /* ---- windows ---- */
 
-static void windows_that_overlap(void)
+static void K8_windows_that_overlap(void)
 {
 	oriel_win *second;
 
@@ -443,7 +443,7 @@ static void windows_that_overlap(void)
 	must(oriel_win_free(&second));
 }
 
-static void order_over_three_ranks(void)
+static void K12_order_over_three_ranks(void)
 {
 	lock_all();
 	if (rank == 0) {
@@ -463,7 +463,7 @@ static void order_over_three_ranks(void)
 	unlock_all();
 }
 
-static void much_between(void)
+static void K35_much_between(void)
 {
 	lock_all();
 	if (rank == 0 && racy)
@@ -480,7 +480,7 @@ static void much_between(void)
 }
 
 /* Rank 3 dies where nothing is under way. */
-static void killed(void)
+static void K37_killed(void)
 {
 	lock_all();
 	if (rank <= 1)
@@ -498,31 +498,31 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-	{ "put_barrier_put", put_barrier_put },
-	{ "flush_local_completes_no_put", flush_local_completes_no_put },
-	{ "request_completes", request_completes },
-	{ "buffer_of_a_get", buffer_of_a_get },
-	{ "result_of_a_fetch", result_of_a_fetch },
-	{ "puts_of_one_origin", puts_of_one_origin },
-	{ "put_to_itself", put_to_itself },
-	{ "complete_is_no_completion", complete_is_no_completion },
-	{ "two_origins_of_an_epoch", two_origins_of_an_epoch },
-	{ "epochs_one_after_the_other", epochs_one_after_the_other },
-	{ "fence_between", fence_between },
-	{ "locks", locks },
-	{ "lock_of_another_target", lock_of_another_target },
-	{ "types_of_accumulates", types_of_accumulates },
-	{ "accumulates_that_overlap", accumulates_that_overlap },
-	{ "accumulate_and_put", accumulate_and_put },
-	{ "atomic_read_and_put", atomic_read_and_put },
-	{ "compare_and_swap_lock", compare_and_swap_lock },
-	{ "signal_behind_put", signal_behind_put },
-	{ "neighbours", neighbours },
-	{ "columns", columns },
-	{ "two_gets", two_gets },
-	{ "windows_that_overlap", windows_that_overlap },
-	{ "order_over_three_ranks", order_over_three_ranks },
-	{ "much_between", much_between },
+	{ "K9_put_barrier_put", K9_put_barrier_put },
+	{ "K9_flush_local_completes_no_put", K9_flush_local_completes_no_put },
+	{ "K9_request_completes", K9_request_completes },
+	{ "K9_buffer_of_a_get", K9_buffer_of_a_get },
+	{ "K9_result_of_a_fetch", K9_result_of_a_fetch },
+	{ "K7_puts_of_one_origin", K7_puts_of_one_origin },
+	{ "K11_put_to_itself", K11_put_to_itself },
+	{ "K9_complete_is_no_completion", K9_complete_is_no_completion },
+	{ "K12_two_origins_of_an_epoch", K12_two_origins_of_an_epoch },
+	{ "K12_epochs_one_after_the_other", K12_epochs_one_after_the_other },
+	{ "K12_fence_between", K12_fence_between },
+	{ "K12_locks", K12_locks },
+	{ "K12_lock_of_another_target", K12_lock_of_another_target },
+	{ "K7_types_of_accumulates", K7_types_of_accumulates },
+	{ "K7_accumulates_that_overlap", K7_accumulates_that_overlap },
+	{ "K7_accumulate_and_put", K7_accumulate_and_put },
+	{ "K7_atomic_read_and_put", K7_atomic_read_and_put },
+	{ "K14_compare_and_swap_lock", K14_compare_and_swap_lock },
+	{ "K12_signal_behind_put", K12_signal_behind_put },
+	{ "K8_neighbours", K8_neighbours },
+	{ "K8_columns", K8_columns },
+	{ "K7_two_gets", K7_two_gets },
+	{ "K8_windows_that_overlap", K8_windows_that_overlap },
+	{ "K12_order_over_three_ranks", K12_order_over_three_ranks },
+	{ "K35_much_between", K35_much_between },
 };
 
 static void run(void (*function)(void))
@@ -538,7 +538,7 @@ static void run(void (*function)(void))
 int main(int argc, char **argv)
 {
 	size_t count = sizeof(cases) / sizeof(cases[0]), i = 0;
-	bool is_killed = argc == 3 && strcmp(argv[1], "killed") == 0;
+	bool is_killed = argc == 3 && strcmp(argv[1], "K37_killed") == 0;
 
 	if (argc != 3) {
 		for (i = 0; i < count; i++)
@@ -552,7 +552,7 @@ int main(int argc, char **argv)
 		return 2;
 	rank = oriel_rank(job);
 	must(oriel_group_world(job, &world));
-	run(is_killed ? killed : cases[i].run);
+	run(is_killed ? K37_killed : cases[i].run);
 	must(oriel_group_free(&world));
 	must(oriel_finalize(&job));
 	return 0;
