@@ -153,16 +153,19 @@ bool am_decode(const struct am *am, const uint8_t *data, void *result, struct ac
 	return true;
 }
 
-void am_encode_list(enum oriel_type type, enum oriel_op op, uint32_t count, uint32_t bytes, const uint8_t *data,
-                    struct am_message *message)
+struct am_message am_encode_list(enum oriel_type type, enum oriel_op op, uint32_t count, uint32_t bytes,
+                                 const uint8_t *data)
 {
-	memset(message, 0, sizeof(*message));
-	message->am.call = AM_LIST;
-	message->am.type = (uint8_t)type;
-	message->am.op = (uint8_t)op;
-	message->am.count = count;
-	message->am.data_bytes = (uint32_t)AM_TABLE_BYTES(count) + (op == ORIEL_NO_OP ? 0 : bytes);
-	message->data = data;
+	struct am_message message;
+
+	memset(&message, 0, sizeof(message));
+	message.am.call = AM_LIST;
+	message.am.type = (uint8_t)type;
+	message.am.op = (uint8_t)op;
+	message.am.count = count;
+	message.am.data_bytes = (uint32_t)AM_TABLE_BYTES(count) + (op == ORIEL_NO_OP ? 0 : bytes);
+	message.data = data;
+	return message;
 }
 
 /* Returns whether a list is legal. Pairs, which have padding, are not. */

@@ -58,11 +58,11 @@ struct am_list {
 };
 
 /*
- * Fills in a message without window, displacement and scatter. `data` has the table of `count`
+ * Returns a message without window, displacement and scatter. `data` has the table of `count`
  * pieces, and behind it the operands, of `bytes` unless the operation is ORIEL_NO_OP.
  */
-void am_encode_list(enum oriel_type type, enum oriel_op op, uint32_t count, uint32_t bytes, const uint8_t *data,
-                    struct am_message *message);
+struct am_message am_encode_list(enum oriel_type type, enum oriel_op op, uint32_t count, uint32_t bytes,
+                                 const uint8_t *data);
 
 /* Fills in a list, as am_decode does an operation. */
 bool am_decode_list(const struct am *am, const uint8_t *data, uint8_t *result, struct am_list *list);

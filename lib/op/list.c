@@ -136,7 +136,7 @@ static int send_batch(struct oriel_win *win, struct link *link, struct list *lis
 	write_table(link, list, batch, data);
 	if (list->op != ORIEL_NO_OP)
 		walk_pack(&origin, data + AM_TABLE_BYTES(batch->count), batch->bytes);
-	am_encode_list(list->type, list->op, batch->count, batch->bytes, data, &message);
+	message = am_encode_list(list->type, list->op, batch->count, batch->bytes, data);
 	if (list->result.count > 0) {
 		message.result_bytes = batch->bytes;
 		message.scatter = scatter_of(&result, batch->bytes);

@@ -36,7 +36,7 @@ static struct am_message make_list(uint32_t count, uint32_t elements, enum oriel
 		memcpy(data + i * sizeof(piece), &piece, sizeof(piece));
 	}
 	memcpy(data + AM_TABLE_BYTES(count), operands, count * elements * 4);
-	am_encode_list(ORIEL_INT32, op, count, count * elements * 4, data, &message);
+	message = am_encode_list(ORIEL_INT32, op, count, count * elements * 4, data);
 	message.result_bytes = count * elements * 4;
 	return message;
 }
