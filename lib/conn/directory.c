@@ -84,8 +84,8 @@ static int add_entries(struct oriel_job *job, uint32_t slot)
 	for (uint32_t i = 0; rc == 0 && i < job->devices.count; i++) {
 		struct directory_table *table = &job->directory.tables[i];
 
-		rc = table_add_segment(&job->slabs, i, table->root, segment, sizeof(struct dir_entry),
-		                       &table->segments[segment]);
+		rc = table_add_segment(&job->slabs, i, &table->root->segment[segment],
+		                       table_segment_elements(segment) * sizeof(struct dir_entry), &table->segments[segment]);
 	}
 	return rc;
 }

@@ -73,8 +73,8 @@ static int cover_slots(struct peer *peer, uint32_t slot_count)
 	uint32_t offset, last = slot_count ? table_segment(slot_count - 1, &offset) : 0;
 
 	for (uint32_t segment = 0; segment <= last; segment++) {
-		int rc = table_add_segment(&peer->job->slabs, peer->device->index, &peer->area->head.flags, segment,
-		                           sizeof(struct flag_pair), &peer->flags[segment]);
+		int rc = table_add_segment(&peer->job->slabs, peer->device->index, &peer->area->head.flags.segment[segment],
+		                           table_segment_elements(segment) * sizeof(struct flag_pair), &peer->flags[segment]);
 
 		if (rc)
 			return rc;

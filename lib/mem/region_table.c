@@ -103,7 +103,8 @@ int region_table_show(struct oriel_job *job, struct region_table *table, uint32_
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < job->devices.count; i++)
-		rc = table_add_segment(&job->slabs, i, &root_of(table, i)->segments, segment, sizeof(struct region_entry),
+		rc = table_add_segment(&job->slabs, i, &root_of(table, i)->segments.segment[segment],
+		                       table_segment_elements(segment) * sizeof(struct region_entry),
 		                       &table->segments[i][segment]);
 	for (uint32_t i = 0; rc == 0 && i < job->devices.count; i++) {
 		struct region_entry entry = *region;

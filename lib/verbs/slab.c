@@ -128,19 +128,18 @@ static void publish(struct segment_ref *ref, const void *base, uint32_t rkey)
 	ref->check = segment_check(ref);
 }
 
-int table_add_segment(struct slabs *slabs, uint32_t device, struct table_root *root, uint32_t segment,
-                      size_t element_bytes, void **base)
+int table_add_segment(struct slabs *slabs, uint32_t device, struct segment_ref *ref, size_t size_bytes, void **base)
 {
 	struct piece piece;
 	int rc;
 
 	if (*base)
 		return 0;
-	rc = slab_alloc(slabs, table_segment_elements(segment) * element_bytes, &piece);
+	rc = slab_alloc(slabs, size_bytes, &piece);
 	if (rc)
 		return rc;
 	*base = piece.addr;
-	publish(&root->segment[segment], piece.addr, piece.keys[device].rkey);
+	publish(ref, piece.addr, piece.keys[device].rkey);
 	return 0;
 }
 

@@ -64,12 +64,11 @@ uint32_t slab_rkey(struct slabs *slabs, const void *addr, uint32_t device);
 /* Our side of a segmented table that peers access (layout.h) */
 
 /*
- * Makes segment `segment` of a table unless it exists: *base becomes its first element here, and
- * the root gives its place to peers of `device`. The caller holds the lock of both. ERRORS:
+ * Makes a segment of a table unless it exists: *base becomes its first element here, and *ref, of
+ * the root, gives its place to peers of `device`. The caller holds the lock of both. ERRORS:
  * ORIEL_ERR_MEMORY, ORIEL_ERR_LIMIT.
  */
-int table_add_segment(struct slabs *slabs, uint32_t device, struct table_root *root, uint32_t segment,
-                      size_t element_bytes, void **base);
+int table_add_segment(struct slabs *slabs, uint32_t device, struct segment_ref *ref, size_t size_bytes, void **base);
 
 /* Moves the table to peers of another device; base[] are its segments, or NULL. */
 void table_set_device(struct slabs *slabs, uint32_t device, struct table_root *root, void *const base[TABLE_SEGMENTS]);
