@@ -24,8 +24,7 @@ static inline int get_locked(struct wire *wire, struct ibv_sge origin, struct re
 	return 0;
 }
 
-static __attribute__((noinline)) int get(struct wire *wire, struct ibv_sge origin, struct remote target,
-                                         uint64_t *number)
+static int get(struct wire *wire, struct ibv_sge origin, struct remote target, uint64_t *number)
 {
 	int rc;
 
@@ -77,8 +76,7 @@ static int atomic_locked(struct wire *wire, const struct atomic *atomic, uint64_
 	return 0;
 }
 
-static __attribute__((noinline)) int post_any_atomic(struct wire *wire, const struct atomic *atomic, uint64_t *old,
-                                                     uint64_t *number)
+static int post_any_atomic(struct wire *wire, const struct atomic *atomic, uint64_t *old, uint64_t *number)
 {
 	int rc;
 

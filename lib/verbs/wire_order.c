@@ -88,8 +88,7 @@ static int add_unread(struct wire *wire, uint64_t add, struct remote target)
 }
 
 /* The general path: appends a flag, behind atomics too. */
-static __attribute__((noinline)) int append_any_flag(struct wire *wire, uint64_t before, uint64_t value,
-                                                     struct remote target, uint64_t *number)
+static int append_any_flag(struct wire *wire, uint64_t before, uint64_t value, struct remote target, uint64_t *number)
 {
 	int rc;
 

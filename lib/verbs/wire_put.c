@@ -105,8 +105,7 @@ static bool merge(struct wire *wire, struct ibv_sge origin, struct remote target
 	return origin.length <= wire->inline_max ? merge_inline(wire, wr, origin) : merge_copied(wire, wr, origin);
 }
 
-static __attribute__((noinline)) int put(struct wire *wire, struct ibv_sge origin, struct remote target,
-                                         uint64_t *number)
+static int put(struct wire *wire, struct ibv_sge origin, struct remote target, uint64_t *number)
 {
 	int rc = 0;
 
@@ -119,8 +118,7 @@ static __attribute__((noinline)) int put(struct wire *wire, struct ibv_sge origi
 }
 
 /* Called with the lock held; releases it. */
-static __attribute__((noinline)) int put_inline_entered(struct wire *wire, struct ibv_sge origin, struct remote target,
-                                                        uint64_t *number)
+static int put_inline_entered(struct wire *wire, struct ibv_sge origin, struct remote target, uint64_t *number)
 {
 	struct ibv_send_wr *wr = continued(wire, origin.length, target);
 	int rc = 0;
