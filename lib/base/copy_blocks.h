@@ -15,8 +15,7 @@ struct blocks {
 };
 
 /* Copies the blocks one by one. A word is one store, as a device places it. */
-static inline __attribute__((always_inline)) void copy_each_block(struct blocks to, struct blocks from,
-                                                                  size_t size_bytes, size_t count)
+static inline void copy_each_block(struct blocks to, struct blocks from, size_t size_bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		memcpy(to.at, from.at, size_bytes);

@@ -32,15 +32,16 @@
 #include "win/remote_regions.h"
 #include "win/win.h"
 
-static __attribute__((noinline)) void copy_long(struct oriel_win *win, void *here, size_t size_bytes, struct transfer t)
+static void copy_long(struct oriel_win *win, void *here, size_t size_bytes, struct transfer t)
 {
 	void *there = (void *)(uintptr_t)t.addr;
+	const bool downwards = win->downwards;
 
+	win->downwards = !downwards;
 	if (t.kind == OP_PUT)
-		copy_pieces(there, here, size_bytes, win->downwards);
+		copy_pieces(there, here, size_bytes, downwards);
 	else
-		copy_pieces(here, there, size_bytes, win->downwards);
-	win->downwards = !win->downwards;
+		copy_pieces(here, there, size_bytes, downwards);
 }
 
 /* Copies. The flag behind the copy is a store with release semantics, or a work request. */
