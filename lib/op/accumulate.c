@@ -156,8 +156,7 @@ static inline bool apply_now(struct oriel_win *win, struct acc *acc, int rank, s
 }
 
 /* Applies what word_now leaves. */
-static __attribute__((noinline)) int apply_held(struct oriel_win *win, struct acc *acc, int rank, size_t disp,
-                                                const struct call *call)
+static int apply_held(struct oriel_win *win, struct acc *acc, int rank, size_t disp, const struct call *call)
 {
 	int rc = 0;
 
@@ -165,8 +164,7 @@ static __attribute__((noinline)) int apply_held(struct oriel_win *win, struct ac
 }
 
 /* Enters on the general path: the window's lock is another thread's, or something is wrong. */
-static __attribute__((noinline)) int apply_any(struct oriel_win *win, struct acc *acc, int rank, size_t disp,
-                                               const struct call *call)
+static int apply_any(struct oriel_win *win, struct acc *acc, int rank, size_t disp, const struct call *call)
 {
 	int rc = win_enter(win, call->name);
 

@@ -103,7 +103,7 @@ static inline struct link *gate_find(const struct oriel_win *win, int rank)
 	return link_find_first(win, rank, &link) ? link : NULL;
 }
 
-static inline __attribute__((always_inline)) struct link *gate_link(const struct oriel_win *win, int rank)
+static inline struct link *gate_link(const struct oriel_win *win, int rank)
 {
 	struct link *link = gate_find(win, rank);
 

@@ -78,8 +78,7 @@ static int transfer_held(struct oriel_win *win, struct op *op, int rank, size_t 
  * The general path. It asks the gate, too: another thread may have had the lock, and in lock_all
  * the member's lock may be free to take.
  */
-static __attribute__((noinline)) int transfer_any(struct oriel_win *win, struct iovec here, int rank, size_t disp,
-                                                  enum op_kind kind)
+static int transfer_any(struct oriel_win *win, struct iovec here, int rank, size_t disp, enum op_kind kind)
 {
 	struct op op = { .kind = kind, .origin = here.iov_base, .size_bytes = here.iov_len };
 	const char *call = call_of(kind);
