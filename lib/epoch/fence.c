@@ -465,7 +465,7 @@ static inline __attribute__((always_inline)) bool meet_at_once(struct oriel_win 
 static inline bool completes_soon(struct oriel_win *win)
 {
 	win->fence.piggybacked = find_piggybacked(win);
-	if (flush_others_soon(win, win->fence.piggybacked))
+	if (flush_others_soon(win, win->fence.piggybacked, false))
 		return true;
 	win->fence.piggybacked = NULL;
 	return false;

@@ -201,19 +201,13 @@ static inline uint32_t flush_looks(const struct oriel_win *win)
 	return job_oversubscribed(win->job) ? 1 : WIN_LOOKS;
 }
 
-/* Posts and polls for all members but one, which may be NULL. Returns whether all is complete. */
-static bool flush_soon_but(struct oriel_win *win, const struct link *but, bool local)
+bool flush_others_soon(struct oriel_win *win, const struct link *but, bool local)
 {
 	enum flush_state state = flush_drive_others(win, but, local, 0); /* posts to all before it polls again */
 
 	if (state == UNDER_WAY)
 		state = flush_drive_others(win, but, local, flush_looks(win));
 	return state == FLUSHED;
-}
-
-bool flush_others_soon(struct oriel_win *win, const struct link *but)
-{
-	return flush_soon_but(win, but, false);
 }
 
 bool flush_link_soon(struct oriel_win *win, struct link *link, bool local)
@@ -229,7 +223,7 @@ static inline __attribute__((always_inline)) bool flush_soon(struct oriel_win *w
                                                              int rank, bool local)
 {
 	bool one = rank != ORIEL_RANK_ALL || !flush_busy(win, &next);
-	bool done = one ? flush_drive(link, local, flush_looks(win)) == FLUSHED : flush_soon_but(win, NULL, local);
+	bool done = one ? flush_drive(link, local, flush_looks(win)) == FLUSHED : flush_others_soon(win, NULL, local);
 
 	if (done)
 		flush_end(win, rank, local);
@@ -269,7 +263,7 @@ int flush_run(struct oriel_win *win, int rank, bool local, const char *call)
 	return f.code == ORIEL_ERR_PEER ? err_in(win_peer_error(win, f.failed), call) : f.code;
 }
 
-static __attribute__((noinline)) int flush(struct oriel_win *win, int rank, bool local)
+static int flush(struct oriel_win *win, int rank, bool local)
 {
 	const char *call = local ? "oriel_win_flush_local" : "oriel_win_flush";
 	int rc = win_enter(win, call);
@@ -289,8 +283,7 @@ static __attribute__((noinline)) int flush(struct oriel_win *win, int rank, bool
 }
 
 /* Flushes with something in flight. Releases win->lock. */
-static __attribute__((noinline)) int flush_entered(struct oriel_win *win, struct link *link, uint32_t next, int rank,
-                                                   bool local)
+static int flush_entered(struct oriel_win *win, struct link *link, uint32_t next, int rank, bool local)
 {
 	bool done = flush_soon(win, link, next, rank, local);
 

@@ -17,13 +17,14 @@ int flush_run(struct oriel_win *win, int rank, bool local, const char *call);
 
 /*
  * Posts what was issued to all members but one, which may be NULL, and polls a few times. Returns
- * whether it is complete at both sides; if not, flush_run waits. The caller holds win->lock.
+ * whether it is complete at both sides, or (local) at the origin; if not, flush_run waits. The
+ * caller holds win->lock.
  */
-bool flush_others_soon(struct oriel_win *win, const struct link *but);
+bool flush_others_soon(struct oriel_win *win, const struct link *but, bool local);
 
 /*
- * Posts and polls for one member as flush_others_soon does; `local`: until all is complete at the
- * origin. Something is in flight. The caller holds win->lock.
+ * Posts and polls for one member as flush_others_soon does. Something is in flight. The caller
+ * holds win->lock.
  */
 bool flush_link_soon(struct oriel_win *win, struct link *link, bool local);
 
