@@ -27,14 +27,13 @@
 #include "win/blocked.h"
 #include "win/link.h"
 #include "base/order.h"
+#include "epoch/general.h"
 #include "op/enter.h"
 #include "op/issue.h"
 #include "win/epoch.h"
 #include "win/origin.h"
 #include "sync/wait.h"
 #include "win/win.h"
-
-#define ACCESS_MARKS (LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_GOT | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED)
 
 static int start_check(struct oriel_win *win, const struct oriel_group *group, int assertions)
 {
@@ -57,24 +56,7 @@ static void start_nobody(struct oriel_win *win)
 	gate_close_all(win);
 }
 
-static inline void start_links(struct oriel_win *win, bool nocheck)
-{
-	for (uint32_t i = 0; i < win->access.count; i++) {
-		struct link *link = win->access.links[i];
-
-		link->marks = (uint16_t)((link->marks & LINK_LASTING) | LINK_ACCESS);
-		if (nocheck)
-			link->marks |= LINK_GRANTED;
-		else
-			link->posted_expected++;
-	}
-	if (win->access.count > 0)
-		epoch_begun(win, CALL_START, SYNC_ACCESS);
-	else
-		start_nobody(win);
-}
-
-static __attribute__((noinline)) int start(oriel_win *win, const oriel_group *group, int assertions)
+int start_any(struct oriel_win *win, const struct oriel_group *group, int assertions)
 {
 	int rc = win_enter(win, "oriel_win_start");
 
@@ -83,32 +65,12 @@ static __attribute__((noinline)) int start(oriel_win *win, const oriel_group *gr
 	rc = start_check(win, group, assertions);
 	if (rc == 0)
 		rc = epoch_open(win, &win->access, group, "oriel_win_start");
-	if (rc == 0)
+	if (rc == 0 && win->access.count > 0)
 		start_links(win, assertions & ORIEL_MODE_NOCHECK);
+	else if (rc == 0)
+		start_nobody(win);
 	win_leave(win);
 	return rc;
-}
-
-/*
- * The fast path, for the group of the previous epoch. Returns false if something is unusual: start
- * reports what.
- */
-static inline bool start_at_once(struct oriel_win *win, const struct oriel_group *group, int assertions)
-{
-	bool plain;
-
-	if (assertions || !win_enter_at_once(win))
-		return false;
-	plain = epoch_is_for(&win->access, group) && epoch_allows_for_somebody(win, CALL_START);
-	if (plain)
-		start_links(win, false);
-	win_leave_at_once(win);
-	return plain;
-}
-
-int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
-{
-	return start_at_once(win, group, assertions) ? 0 : start(win, group, assertions);
 }
 
 /* Closing. The caller holds win->lock. */
@@ -315,8 +277,8 @@ static int complete_rest(struct closing *closing)
 	return rc;
 }
 
-/* Called with win->lock held; releases it. */
-static __attribute__((noinline)) int complete_entered(oriel_win *win)
+/* Releases win->lock. */
+static int complete_entered(struct oriel_win *win)
 {
 	struct closing closing = { .win = win };
 	int rc = complete_begin(win);
@@ -338,58 +300,16 @@ static __attribute__((noinline)) int complete_entered(oriel_win *win)
 	return closing.code ? closing.code : win_tell_sticky(win, "oriel_win_complete");
 }
 
-static __attribute__((noinline)) int complete(oriel_win *win)
+int complete_any(struct oriel_win *win)
 {
 	int rc = win_enter_pushing(win, "oriel_win_complete", false);
 
 	return rc ? rc : complete_entered(win);
 }
 
-/*
- * The fast path: there were only loads and stores, every post has arrived, and the flag is a store.
- */
-
-#define OTHER_MARKS ((LINK_LASTING | ACCESS_MARKS) & ~(LINK_ACCESS | LINK_GRANTED))
-
-static inline bool close_by_store(const struct oriel_win *win, struct link *link)
-{
-	struct flag_pair *there;
-
-	if ((link->marks & OTHER_MARKS) || !link_mapped(link) || !link_post_seen(win, link) ||
-	    state_load(&link->peer->state) == PEER_DEAD) /* pairs with rank_lost */
-		return false;
-	there = link_flags_there(link);
-	if (!there)
-		return false;
-	flag_store(&there->completed, ++link->completed_sent); /* pairs as in send_completed */
-	link->marks &= (uint16_t)~ACCESS_MARKS;
-	return true;
-}
-
-/*
- * Completes an epoch of which the first `closed` links are closed, and the others need more than a
- * store.
- */
-static __attribute__((noinline)) int complete_others(oriel_win *win, uint32_t closed)
+int complete_others(struct oriel_win *win, uint32_t closed)
 {
 	for (uint32_t i = 0; i < closed; i++)
 		win->access.links[i]->marks |= LINK_ACCESS | LINK_GRANTED | LINK_FLAGGED | LINK_CLOSED;
 	return complete_entered(win);
-}
-
-int oriel_win_complete(oriel_win *win)
-{
-	uint32_t i = 0, count;
-
-	if (!win_enter_at_once(win))
-		return complete(win);
-	count = epoch_allows(win, CALL_COMPLETE) && win->epoch_mrs.count == 0 ? win->access.count : 0;
-	do {
-		if (i == count || !close_by_store(win, win->access.links[i]))
-			return complete_others(win, i);
-	} while (++i < count);
-	win->sync &= ~(unsigned)SYNC_ACCESS_ALL;
-	gate_close_all(win);
-	win_leave_at_once(win);
-	return 0;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "epoch/general.h"
 #include "job/group.h"
 #include "job/job.h"
 #include "win/blocked.h"
@@ -57,7 +58,20 @@ static int still_inside(struct oriel_win *win)
 	return 0;
 }
 
-/* Posts. A flag that cannot be sent belongs to a dead origin, which wait reports. */
+/* A flag that cannot be sent belongs to a dead origin, which wait reports. `ready`: the link is. */
+static inline int post_to(struct oriel_win *win, struct link *link, bool ready)
+{
+	struct flag_pair *there = link_flags_there(link);
+
+	if (there) {
+		post_by_store(link, there);
+		return 0;
+	}
+	link->completed_expected++;
+	link->posted_sent++;
+	return ready ? link_send_posted(link) : link_post(win, link);
+}
+
 static int post_links(struct oriel_win *win, bool nocheck)
 {
 	int rc = 0;
@@ -65,11 +79,9 @@ static int post_links(struct oriel_win *win, bool nocheck)
 	for (uint32_t i = 0; i < win->exposure.count; i++) {
 		struct link *link = win->exposure.links[i];
 
-		link->completed_expected++;
 		if (nocheck)
-			continue;
-		link->posted_sent++;
-		if (link_post(win, link) == ORIEL_ERR_MEMORY)
+			link->completed_expected++;
+		else if (post_to(win, link, false) == ORIEL_ERR_MEMORY)
 			rc = ORIEL_ERR_MEMORY;
 	}
 	if (win->exposure.count > 0)
@@ -80,7 +92,7 @@ static int post_links(struct oriel_win *win, bool nocheck)
 	return rc;
 }
 
-static __attribute__((noinline)) int post(oriel_win *win, const oriel_group *group, int assertions)
+int post_any(struct oriel_win *win, const struct oriel_group *group, int assertions)
 {
 	int rc = win_enter(win, "oriel_win_post");
 
@@ -97,49 +109,6 @@ static __attribute__((noinline)) int post(oriel_win *win, const oriel_group *gro
 	return rc;
 }
 
-/*
- * The fast path, for the group of the previous epoch: all origins are known and alive, and none is
- * still inside an epoch. False: nothing has happened, and post reports why.
- */
-
-static inline bool takes_post(const struct oriel_win *win, const struct link *link)
-{
-	return link_state(link) == LINK_READY && state_load(&link->peer->state) != PEER_DEAD && /* pairs with rank_lost */
-	       flag_load(&link_flags(win, link)->completed) == link->completed_expected; /* pairs with send_completed */
-}
-
-static inline void post_by_store(struct link *link, struct flag_pair *there)
-{
-	link->completed_expected++;
-	flag_store(&there->posted, ++link->posted_sent); /* pairs as in link_send_posted */
-}
-
-/* Posts as post_links does. */
-static inline void post_at_once(struct link *link)
-{
-	struct flag_pair *there = link_flags_there(link);
-
-	if (there) {
-		post_by_store(link, there);
-		return;
-	}
-	link->completed_expected++;
-	link->posted_sent++;
-	link_send_posted(link);
-}
-
-static inline bool may_post_at_once(const struct oriel_win *win, const struct oriel_group *group)
-{
-	return epoch_is_for(&win->exposure, group) && epoch_allows_for_somebody(win, CALL_POST);
-}
-
-static inline void exposure_begun(struct oriel_win *win)
-{
-	epoch_begun(win, CALL_POST, SYNC_EXPOSURE);
-	win->exposure.next = 0;
-	win->probe_ns = 0;
-}
-
 /* Posts to all origins, or to none and returns false. */
 static bool post_to_all(struct oriel_win *win)
 {
@@ -150,48 +119,25 @@ static bool post_to_all(struct oriel_win *win)
 			return false;
 	}
 	for (uint32_t i = 0; i < exposure->count; i++)
-		post_at_once(exposure->links[i]);
+		post_to(win, exposure->links[i], true);
 	exposure_begun(win);
 	return true;
 }
 
-/* Posts to several origins. Releases win->lock. */
-static __attribute__((noinline)) int post_to_several(oriel_win *win, const oriel_group *group)
+int post_to_one(struct oriel_win *win, struct link *link)
 {
-	bool posted = may_post_at_once(win, group) && post_to_all(win);
-
-	win_leave_at_once(win);
-	return posted ? 0 : post(win, group, 0);
-}
-
-/* Posts to the only origin, which takes it. Releases win->lock. */
-static __attribute__((noinline)) int post_to_one(oriel_win *win, struct link *link)
-{
-	post_at_once(link);
+	post_to(win, link, true);
 	exposure_begun(win);
 	win_leave_at_once(win);
 	return 0;
 }
 
-int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
+int post_entered(struct oriel_win *win, const struct oriel_group *group)
 {
-	struct flag_pair *there;
-	struct link *link;
+	bool posted = may_post(win, group) && post_to_all(win);
 
-	if (assertions || !win_enter_at_once(win))
-		return post(win, group, assertions);
-	if (win->exposure.count != 1 || !may_post_at_once(win, group))
-		return post_to_several(win, group);
-	link = win->exposure.links[0];
-	if (!takes_post(win, link))
-		return post_to_several(win, group);
-	there = link_flags_there(link);
-	if (!there)
-		return post_to_one(win, link);
-	post_by_store(link, there);
-	exposure_begun(win);
 	win_leave_at_once(win);
-	return 0;
+	return posted ? 0 : post_any(win, group, 0);
 }
 
 /* Takes the right to close the epoch. The caller holds win->lock. */
@@ -283,13 +229,19 @@ static int wait_all(struct oriel_win *win)
 	return wait_until(&wait, &waiter, win);
 }
 
-/* The caller holds win->lock. */
-static void exposure_end(struct oriel_win *win, bool over)
+/* Polls a few times: cheaper than a wait, which polls the device, too. */
+static bool exposure_poll(struct oriel_win *win)
 {
-	win->sync &= ~(unsigned)(over ? SYNC_EXPOSURE_ALL : SYNC_WAITING);
+	uint32_t looks = win_looks(win);
+
+	while (!exposure_step(win)) {
+		if (looks-- == 0)
+			return false;
+	}
+	return true;
 }
 
-static __attribute__((noinline)) int wait_for_origins(oriel_win *win)
+int wait_any(struct oriel_win *win)
 {
 	int rc = win_enter_closing(win, "oriel_win_wait");
 
@@ -300,7 +252,7 @@ static __attribute__((noinline)) int wait_for_origins(oriel_win *win)
 		win_leave(win);
 		return rc;
 	}
-	if (!exposure_step(win)) {
+	if (!exposure_poll(win)) {
 		win_leave(win);
 		rc = wait_all(win);
 		owned_lock_take(&win->lock);
@@ -308,53 +260,6 @@ static __attribute__((noinline)) int wait_for_origins(oriel_win *win)
 	exposure_end(win, !wait_can_repeat(rc));
 	win_leave(win);
 	return rc ? rc : win_tell_sticky(win, "oriel_win_wait");
-}
-
-/*
- * The fast path: all origins complete within a few polls, and none has ever sent an active message.
- * These polls are cheaper than a wait's, which polls the device, too.
- */
-
-static inline bool have_all_completed(const struct oriel_win *win)
-{
-	for (uint32_t i = 0; i < win->exposure.count; i++) {
-		const struct link *link = win->exposure.links[i];
-
-		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected)
-			return false; /* pairs with send_completed at the origin */
-		if (__atomic_load_n(&link->peer->am_receiver, __ATOMIC_ACQUIRE))
-			return false; /* pairs with am_receiver_open, as in messages_applied */
-	}
-	return true;
-}
-
-static __attribute__((noinline)) bool have_soon_completed(const struct oriel_win *win)
-{
-	uint32_t looks = win_looks(win);
-
-	while (looks-- > 0) {
-		if (have_all_completed(win))
-			return true;
-	}
-	return false;
-}
-
-static inline bool wait_at_once(struct oriel_win *win)
-{
-	bool done;
-
-	if (!win_enter_at_once(win))
-		return false;
-	done = epoch_allows(win, CALL_WAIT) && (have_all_completed(win) || have_soon_completed(win));
-	if (done)
-		exposure_end(win, true);
-	win_leave_at_once(win);
-	return done;
-}
-
-int oriel_win_wait(oriel_win *win)
-{
-	return wait_at_once(win) ? 0 : wait_for_origins(win);
 }
 
 /*

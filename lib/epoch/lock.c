@@ -3,12 +3,11 @@
  * lock.c - lock and unlock of one member
  *
  * A link with LINK_LOCKING has a thread inside lock or unlock; a second thread gets an error (L25).
- * win/lock_words.c takes and gives back the lock. The fast path is for locks that no other rank
- * uses.
+ * win/lock_words.c takes and gives back the lock.
  */
 #include "base/err.h"
 #include "base/order.h"
-#include "epoch/unlock.h"
+#include "epoch/general.h"
 #include "job/group.h"
 #include "job/job.h"
 #include "sync/wait.h"
@@ -47,15 +46,6 @@ static int lock_check(struct oriel_win *win, enum oriel_lock_type type, int rank
 	return epoch_check(win, CALL_LOCK, "oriel_win_lock");
 }
 
-static inline void lock_begun(struct oriel_win *win, struct link *link, enum oriel_lock_type type)
-{
-	link->marks = (uint16_t)((link->marks & LINK_LASTING) | LINK_LOCK | LINK_LOCKING | LINK_FLUSHED |
-	                         (type == ORIEL_LOCK_EXCLUSIVE ? LINK_EXCLUSIVE : 0));
-	win->locks.open++;
-	win->sync |= SYNC_LOCK;
-	win->sync &= ~(unsigned)SYNC_FENCE;
-}
-
 /* Finds and marks the link. */
 static int lock_begin_any(struct oriel_win *win, enum oriel_lock_type type, int rank, bool nocheck, struct link **link)
 {
@@ -77,16 +67,6 @@ static int lock_begin_any(struct oriel_win *win, enum oriel_lock_type type, int 
 	return 0;
 }
 
-static inline void count_out(struct oriel_win *win)
-{
-	win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again */
-	if (--win->locks.open > 0)
-		return;
-	win->sync &= ~(unsigned)SYNC_LOCK;
-	if (win->epoch_mrs.count)
-		release_epoch_mrs(win);
-}
-
 /* Ends the attempt to lock. */
 static void lock_end(struct oriel_win *win, struct link *link, int rc)
 {
@@ -98,7 +78,7 @@ static void lock_end(struct oriel_win *win, struct link *link, int rc)
 	if (wait_can_repeat(rc))
 		lock_give_up(win, link);
 	link->marks &= LINK_LASTING;
-	count_out(win);
+	lock_ended(win);
 }
 
 static int lock_link(struct oriel_win *win, struct link *link)
@@ -111,9 +91,7 @@ static int lock_link(struct oriel_win *win, struct link *link)
 	return rc;
 }
 
-/* Releases win->lock. */
-static __attribute__((noinline)) int lock_entered(struct oriel_win *win, enum oriel_lock_type type, int rank,
-                                                  int assertions)
+int lock_entered(struct oriel_win *win, enum oriel_lock_type type, int rank, int assertions)
 {
 	struct link *link;
 	int rc = lock_check(win, type, rank, assertions);
@@ -126,50 +104,19 @@ static __attribute__((noinline)) int lock_entered(struct oriel_win *win, enum or
 	return rc ? err_in(rc, "oriel_win_lock") : 0;
 }
 
-static __attribute__((noinline)) int lock_any(struct oriel_win *win, enum oriel_lock_type type, int rank,
-                                              int assertions)
+int lock_any(struct oriel_win *win, enum oriel_lock_type type, int rank, int assertions)
 {
 	int rc = win_enter(win, "oriel_win_lock");
 
 	return rc ? rc : lock_entered(win, type, rank, assertions);
 }
 
-/* Waits for a lock that the fast path has asked for. Releases win->lock. */
-static __attribute__((noinline)) int lock_asked(struct oriel_win *win, struct link *link)
+int lock_asked(struct oriel_win *win, struct link *link)
 {
 	int rc = lock_link(win, link);
 
 	win_leave(win);
 	return rc ? err_in(rc, "oriel_win_lock") : 0;
-}
-
-/*
- * Returns whether arguments and epoch are legal, without NOCHECK. If not, lock_check reports why.
- */
-static inline bool is_plain(struct oriel_win *win, enum oriel_lock_type type, int assertions)
-{
-	return assertions == 0 && (type == ORIEL_LOCK_SHARED || type == ORIEL_LOCK_EXCLUSIVE) && !win->info.no_locks &&
-	       epoch_allows(win, CALL_LOCK);
-}
-
-int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, int assertions)
-{
-	struct link *link;
-	struct lock *lock;
-
-	if (!win_enter_at_once(win))
-		return lock_any(win, type, target_rank, assertions);
-	link = living_link(win, target_rank);
-	lock = lock_idle(win, link);
-	if (!lock || !is_plain(win, type, assertions))
-		return lock_entered(win, type, target_rank, assertions);
-	lock_begun(win, link, type);
-	lock_note_pressed(win, lock);
-	if (!lock_take_mapped(lock, type == ORIEL_LOCK_EXCLUSIVE))
-		return lock_asked(win, link);
-	link->marks = (uint16_t)((link->marks & ~LINK_LOCKING) | LINK_GRANTED | LINK_ACCESS);
-	win_leave_at_once(win);
-	return 0;
 }
 
 /* Finds the link, and takes the right to close its epoch. */
@@ -200,12 +147,11 @@ static int unlock_link(struct oriel_win *win, struct link *link)
 	if (wait_can_repeat(rc))
 		link->marks &= (uint16_t)~LINK_LOCKING;
 	else
-		count_out(win);
+		lock_ended(win);
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 
-/* Releases win->lock. */
-static __attribute__((noinline)) int unlock_entered(struct oriel_win *win, int rank)
+int unlock_entered(struct oriel_win *win, int rank)
 {
 	struct link *link;
 	int rc = unlock_begin(win, rank, &link);
@@ -216,30 +162,11 @@ static __attribute__((noinline)) int unlock_entered(struct oriel_win *win, int r
 	return rc ? err_in(rc, "oriel_win_unlock") : win_tell_sticky(win, "oriel_win_unlock");
 }
 
-static __attribute__((noinline)) int unlock_any(struct oriel_win *win, int rank)
+int unlock_any(struct oriel_win *win, int rank)
 {
 	int rc = win_enter_closing(win, "oriel_win_unlock");
 
 	return rc ? rc : unlock_entered(win, rank);
-}
-
-int oriel_win_unlock(oriel_win *win, int target_rank)
-{
-	struct link *link;
-	struct lock *lock;
-
-	if (!win_enter_at_once(win))
-		return unlock_any(win, target_rank);
-	link = living_link(win, target_rank);
-	lock = lock_held(win, link);
-	if (!lock || !(win->sync & SYNC_LOCK))
-		return unlock_entered(win, target_rank);
-	lock_release_mapped(lock);
-	link->marks &= (uint16_t)~LOCK_MARKS;
-	gate_close(link);
-	count_out(win);
-	win_leave_at_once(win);
-	return win_tell_sticky(win, "oriel_win_unlock");
 }
 
 static int orphaned(struct oriel_win *win, int rank)

@@ -8,7 +8,7 @@
  * every member's (L7). oriel_win_shared_query locks the memory whose address it returns.
  */
 #include "base/err.h"
-#include "epoch/unlock.h"
+#include "epoch/general.h"
 #include "sync/wait.h"
 #include "job/group.h"
 #include "op/enter.h"

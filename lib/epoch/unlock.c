@@ -11,7 +11,7 @@
  *
  * A lost target closes its link with ORIEL_ERR_PEER, and the rest go on.
  */
-#include "epoch/unlock.h"
+#include "epoch/general.h"
 
 #include "base/order.h"
 #include "sync/wait.h"
@@ -155,7 +155,7 @@ static int unlock_watch(void *arg, struct wait *wait)
 	return 0;
 }
 
-static __attribute__((noinline)) int unlock_wait(struct unlocking *unlocking)
+static int unlock_wait(struct unlocking *unlocking)
 {
 	static const struct waiter waiter = { unlock_turn, unlock_watch };
 	struct wait wait;

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * fast.c - the fast paths of start, complete, post, wait, lock and unlock
+ *
+ * They are for mapped windows, the group of the previous epoch, and locks that no other rank uses.
+ * If anything is unusual, the general path runs (general.h). It is in other files: the compiler
+ * leaves it there, and the fast paths save no registers.
+ */
+#include "base/order.h"
+#include "epoch/general.h"
+#include "op/enter.h"
+#include "op/target.h"
+#include "win/link.h"
+#include "win/lock_mapped.h"
+#include "win/win.h"
+
+int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
+{
+	if (assertions || !win_enter_at_once(win))
+		return start_any(win, group, assertions);
+	if (!epoch_is_for(&win->access, group) || !epoch_allows_for_somebody(win, CALL_START)) {
+		win_leave_at_once(win);
+		return start_any(win, group, assertions);
+	}
+	start_links(win, false);
+	win_leave_at_once(win);
+	return 0;
+}
+
+#define OTHER_MARKS ((LINK_LASTING | ACCESS_MARKS) & ~(LINK_ACCESS | LINK_GRANTED))
+
+/* There were only loads and stores, the post has arrived, and the flag is a store. */
+static inline bool close_by_store(const struct oriel_win *win, struct link *link)
+{
+	struct flag_pair *there;
+
+	if ((link->marks & OTHER_MARKS) || !link_mapped(link) || !link_post_seen(win, link) ||
+	    state_load(&link->peer->state) == PEER_DEAD) /* pairs with rank_lost */
+		return false;
+	there = link_flags_there(link);
+	if (!there)
+		return false;
+	flag_store(&there->completed, ++link->completed_sent); /* pairs as in send_completed */
+	link->marks &= (uint16_t)~ACCESS_MARKS;
+	return true;
+}
+
+int oriel_win_complete(oriel_win *win)
+{
+	uint32_t i = 0, count;
+
+	if (!win_enter_at_once(win))
+		return complete_any(win);
+	count = epoch_allows(win, CALL_COMPLETE) && win->epoch_mrs.count == 0 ? win->access.count : 0;
+	do {
+		if (i == count || !close_by_store(win, win->access.links[i]))
+			return complete_others(win, i);
+	} while (++i < count);
+	win->sync &= ~(unsigned)SYNC_ACCESS_ALL;
+	gate_close_all(win);
+	win_leave_at_once(win);
+	return 0;
+}
+
+int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
+{
+	struct flag_pair *there;
+	struct link *link;
+
+	if (assertions || !win_enter_at_once(win))
+		return post_any(win, group, assertions);
+	if (win->exposure.count != 1 || !may_post(win, group))
+		return post_entered(win, group);
+	link = win->exposure.links[0];
+	if (!takes_post(win, link))
+		return post_entered(win, group);
+	there = link_flags_there(link);
+	if (!there)
+		return post_to_one(win, link);
+	post_by_store(link, there);
+	exposure_begun(win);
+	win_leave_at_once(win);
+	return 0;
+}
+
+/* Returns whether all origins have completed, and none has ever sent an active message. */
+static inline bool have_completed(const struct oriel_win *win)
+{
+	for (uint32_t i = 0; i < win->exposure.count; i++) {
+		const struct link *link = win->exposure.links[i];
+
+		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected)
+			return false; /* pairs with send_completed at the origin */
+		if (__atomic_load_n(&link->peer->am_receiver, __ATOMIC_ACQUIRE))
+			return false; /* pairs with am_receiver_open, as in messages_applied */
+	}
+	return true;
+}
+
+int oriel_win_wait(oriel_win *win)
+{
+	if (!win_enter_at_once(win))
+		return wait_any(win);
+	if (!epoch_allows(win, CALL_WAIT) || !have_completed(win)) {
+		win_leave_at_once(win);
+		return wait_any(win);
+	}
+	exposure_end(win, true);
+	win_leave_at_once(win);
+	return 0;
+}
+
+/* Returns whether arguments and epoch are legal, without NOCHECK. */
+static inline bool may_lock(struct oriel_win *win, enum oriel_lock_type type, int assertions)
+{
+	return assertions == 0 && (type == ORIEL_LOCK_SHARED || type == ORIEL_LOCK_EXCLUSIVE) && !win->info.no_locks &&
+	       epoch_allows(win, CALL_LOCK);
+}
+
+int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, int assertions)
+{
+	struct link *link;
+	struct lock *lock;
+
+	if (!win_enter_at_once(win))
+		return lock_any(win, type, target_rank, assertions);
+	link = living_link(win, target_rank);
+	lock = lock_idle(win, link);
+	if (!lock || !may_lock(win, type, assertions))
+		return lock_entered(win, type, target_rank, assertions);
+	lock_begun(win, link, type);
+	lock_note_pressed(win, lock);
+	if (!lock_take_mapped(lock, type == ORIEL_LOCK_EXCLUSIVE))
+		return lock_asked(win, link);
+	link->marks = (uint16_t)((link->marks & ~LINK_LOCKING) | LINK_GRANTED | LINK_ACCESS);
+	win_leave_at_once(win);
+	return 0;
+}
+
+int oriel_win_unlock(oriel_win *win, int target_rank)
+{
+	struct link *link;
+	struct lock *lock;
+
+	if (!win_enter_at_once(win))
+		return unlock_any(win, target_rank);
+	link = living_link(win, target_rank);
+	lock = lock_held(win, link);
+	if (!lock || !(win->sync & SYNC_LOCK))
+		return unlock_entered(win, target_rank);
+	lock_release_mapped(lock);
+	link->marks &= (uint16_t)~LOCK_MARKS;
+	gate_close(link);
+	lock_ended(win);
+	win_leave_at_once(win);
+	return win_tell_sticky(win, "oriel_win_unlock");
+}
