@@ -163,12 +163,12 @@ static int piggyback(const struct fence *fence, uint64_t before, struct remote w
 }
 
 /* Writes this round's word. Pairs with the flag_load in word_step of the partner. */
-static inline int write_word(const struct fence *fence, struct fence_partner *partner)
+static inline int write_word(const struct fence *fence, struct fence_partner *partner, uint64_t index)
 {
 	uint64_t before = fence->number > 2 ? fence->number - 2 : 0;
 	struct remote word = partner->words;
 
-	word.addr += fence_word(fence) * sizeof(uint64_t);
+	word.addr += index * sizeof(uint64_t);
 	if (fence->piggybacked == partner->link)
 		return piggyback(fence, before, word);
 	return direct_flag(&partner->link->peer->direct, before, fence->number, word, &partner->link->last_number);
@@ -211,7 +211,7 @@ static int send_word(void *arg)
 		return lost_partner(f);
 	if (!partner->there && direct_has_stores(&f->awaited->direct))
 		partner->there = direct_word(&f->awaited->direct, partner->words);
-	return write_word(fence, partner) ? lost_partner(f) : 0; /* the data before it is complete */
+	return write_word(fence, partner, fence_word(fence)) ? lost_partner(f) : 0; /* the data before it is complete */
 }
 
 /* Returns 1 when this round's word is there. Finds its sender only to wait for it. */
@@ -351,7 +351,7 @@ static inline void fence_over(struct oriel_win *win, bool succeeded)
 }
 
 /* Ends the fence unless it can be repeated. Returns the result of oriel_win_fence. */
-static __attribute__((noinline)) int fence_end(struct oriel_win *win, int assertions, int rc)
+static int fence_end(struct oriel_win *win, int assertions, int rc)
 {
 	owned_lock_take(&win->lock);
 	if (wait_can_repeat(rc)) {
@@ -425,26 +425,22 @@ static inline bool piggybacked_soon(struct oriel_win *win)
 }
 
 /* Returns whether this round's word is sent. If not, send_word finds out why. */
-static inline bool send_at_once(const struct fence *fence, struct fence_partner *partner, uint64_t word,
-                                bool piggybacks)
+static inline bool send_at_once(const struct fence *fence, struct fence_partner *partner, uint64_t word)
 {
 	if (!partner->link || link_lost(partner->link))
 		return false;
-	if (piggybacks && fence->piggybacked == partner->link)
-		return write_word(fence, partner) == 0;
+	if (fence->piggybacked == partner->link)
+		return write_word(fence, partner, word) == 0;
 	if (partner->there) {
 		flag_store(&partner->there[word], fence->number); /* pairs as in send_word */
 		return true;
 	}
 	return link_state(partner->link) == LINK_READY && !direct_has_stores(&partner->link->peer->direct) &&
-	       write_word(fence, partner) == 0;
+	       write_word(fence, partner, word) == 0;
 }
 
-/*
- * Runs the barrier's rounds without waiting. Returns whether all are done. `piggybacks` is a
- * constant at compile time.
- */
-static inline __attribute__((always_inline)) bool meet_at_once(struct oriel_win *win, bool piggybacks)
+/* Runs the barrier's rounds without waiting. Returns whether all are done. */
+static inline bool meet_at_once(struct oriel_win *win)
 {
 	struct fence *fence = &win->fence;
 	struct dissemination *d = &fence->barrier;
@@ -452,13 +448,13 @@ static inline __attribute__((always_inline)) bool meet_at_once(struct oriel_win 
 	for (; d->round < d->rounds; d->round++, d->sent = false) {
 		uint64_t word = fence_word(fence);
 
-		if (piggybacks && !piggybacked_soon(win))
+		if (!piggybacked_soon(win))
 			return false;
-		d->sent = send_at_once(fence, &fence->partner[d->round], word, piggybacks);
+		d->sent = send_at_once(fence, &fence->partner[d->round], word);
 		if (!d->sent || !comes_soon(win, &fence->words[word], fence->number))
 			return false;
 	}
-	return !piggybacks || !fence->piggybacked || flush_link_soon(win, fence->piggybacked, true);
+	return !fence->piggybacked || flush_link_soon(win, fence->piggybacked, true);
 }
 
 /* Returns whether the operations before the barrier complete within a few polls. */
@@ -482,44 +478,27 @@ static inline bool is_plain(struct oriel_win *win, int assertions)
 	       (!(win->sync & SYNC_FENCE_USED) || completes_soon(win));
 }
 
-/*
- * Fences on the fast path. The caller holds win->lock; releases it. Operations that this fence
- * completes may have failed (A23).
- */
-static inline __attribute__((always_inline)) int fence_plainly(struct oriel_win *win, bool piggybacks)
-{
-	bool met;
-
-	fence_begin(win, 0);
-	met = meet_at_once(win, piggybacks);
-	if (met && piggybacks && win->fence.piggybacked)
-		leave_piggybacked(win);
-	if (met)
-		fence_over(win, true);
-	win_leave(win);
-	return met ? win_tell_sticky(win, "oriel_win_fence") : fence_end(win, 0, barrier(win));
-}
-
-static __attribute__((noinline)) int fence_trailing(struct oriel_win *win)
-{
-	return fence_plainly(win, true);
-}
-
 int oriel_win_fence(oriel_win *win, int assertions)
 {
-	bool at_once = win_enter_at_once(win), used;
+	bool at_once = win_enter_at_once(win), plain, used;
 	int rc = at_once ? 0 : win_enter_closing(win, "oriel_win_fence");
 
 	if (rc)
 		return rc;
 	rc = fence_check(win, assertions);
-	if (at_once && rc == 0 && is_plain(win, assertions))
-		return win->fence.piggybacked ? fence_trailing(win) : fence_plainly(win, false);
+	plain = at_once && rc == 0 && is_plain(win, assertions);
 	used = win->sync & SYNC_FENCE_USED;
 	if (rc == 0)
 		fence_begin(win, assertions);
+	if (plain && meet_at_once(win)) {
+		if (win->fence.piggybacked)
+			leave_piggybacked(win);
+		fence_over(win, true);
+		win_leave_at_once(win);
+		return win_tell_sticky(win, "oriel_win_fence"); /* operations before it may have failed (A23) */
+	}
 	win_leave(win);
 	if (rc)
 		return rc;
-	return fence_end(win, assertions, fence_run(win, assertions, used));
+	return fence_end(win, assertions, plain ? barrier(win) : fence_run(win, assertions, used));
 }
