@@ -166,7 +166,7 @@ int acc_by_device(struct oriel_win *win, struct link *link, struct acc *acc)
 	return rc == 0 || rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 
-bool acc_device_by_wire(const struct link *link, uint32_t *rkey)
+bool acc_wire_reaches_device(const struct link *link, uint32_t *rkey)
 {
 	if (link->words != WORDS_BY_DEVICE || link->peer->device != job_ticket_device(link->peer->job))
 		return false;

@@ -61,18 +61,18 @@ static inline struct atomic acc_atomic(const struct acc *acc, struct remote word
 	return atomic_swap(compare, operand, word);
 }
 
-/* See acc_words_by_wire. */
-bool acc_device_by_wire(const struct link *link, uint32_t *rkey);
+/* See acc_wire_reaches_words. */
+bool acc_wire_reaches_device(const struct link *link, uint32_t *rkey);
 
 /*
  * Returns whether the wire of puts reaches the device that changes the words of a member whose
  * memory is not mapped; *rkey becomes their key. False: an atomics peer changes them, if there is
  * one.
  */
-static inline bool acc_words_by_wire(const struct link *link, uint32_t *rkey)
+static inline bool acc_wire_reaches_words(const struct link *link, uint32_t *rkey)
 {
 	*rkey = link->rkey;
-	return link->words == WORDS_BY_BOTH || acc_device_by_wire(link, rkey);
+	return link->words == WORDS_BY_BOTH || acc_wire_reaches_device(link, rkey);
 }
 
 /*

@@ -198,7 +198,7 @@ static inline bool post_word(struct oriel_win *win, struct link *link, const str
 	struct atomic atomic;
 
 	if ((link->route != ROUTE_RDMA && link->route != ROUTE_SYNC) || !acc_words_by_device(link, 1) ||
-	    !acc_is_one_request(acc) || !acc_words_by_wire(link, &word.rkey))
+	    !acc_is_one_request(acc) || !acc_wire_reaches_words(link, &word.rkey))
 		return false;
 	atomic = acc_atomic(acc, word);
 	*rc = wire_atomic(&link->peer->wire, &atomic, acc->result, &link->last_number);

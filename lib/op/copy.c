@@ -31,12 +31,12 @@ void copy_pieces(void *to, const void *from, size_t size_bytes, bool downwards)
 	copy_end((uint8_t *)to + first, (const uint8_t *)from + first);
 }
 
-static void got_plainly(void *to, const void *from, size_t size_bytes)
+static void got_by_memmove(void *to, const void *from, size_t size_bytes)
 {
 	memmove(to, from, size_bytes);
 }
 
-void (*copy_got_by)(void *to, const void *from, size_t size_bytes) = got_plainly;
+void (*copy_got_by)(void *to, const void *from, size_t size_bytes) = got_by_memmove;
 
 #ifdef __x86_64__
 

@@ -398,7 +398,7 @@ static int read_drawn(struct link *link, struct lock *lock)
 }
 
 /* Draws on the connection to the words, in one list with the reading. */
-static int draw_at_once(struct link *link, struct lock *lock)
+static int draw_on_link(struct link *link, struct lock *lock)
 {
 	if (lock->header)
 		return lock_draw_mapped(lock) ? 1 : read_drawn(link, lock);
@@ -435,7 +435,7 @@ static int draw(struct link *link, struct lock *lock)
 	lock->ticket_shown = false;
 	if (lock_write_state(link, lock, LOCK_INTENT))
 		return ORIEL_ERR_PEER;
-	return lock->card && lock->card != link->peer ? draw_by_card(link, lock) : draw_at_once(link, lock);
+	return lock->card && lock->card != link->peer ? draw_by_card(link, lock) : draw_on_link(link, lock);
 }
 
 static int no_atomics(const struct link *link)
