@@ -2,10 +2,9 @@
 /*
  * boot.h - what the library needs of the launcher
  *
- * The interface is small: rank, size, one value of each rank read on demand, abort, and news of
- * dead ranks. A rank puts once, before its first get: launchers keep the first value, and answer
- * nothing before all ranks have put. There is no barrier, since those of some launchers wait for
- * the dead; ranks leave by goodbyes (goodbye.h).
+ * A rank puts once, before its first get: launchers keep the first value, and answer nothing before
+ * all ranks have put. There is no barrier, since those of some launchers wait for the dead; ranks
+ * leave by goodbyes (goodbye.h).
  *
  * Calls are asynchronous and belong to one thread at a time: oriel_init's caller until the service
  * thread runs, the service thread until it has ended, then oriel_finalize's caller. Answers are

@@ -2,14 +2,7 @@
 /*
  * main.c - oriel-run: starts a program as the ranks of a job on this machine
  *
- * DESIGN NOTES The launcher is one process with one libev loop (job.c). The files:
- *
- *   options   command line                 server   socket, proofs, connections
- *   spawn     starts ranks                 rdv      meaning of messages: joining, keys, deaths
- *   signals   signals in, signals out      kvs      keys and values
- *   input     terminal to rank 0           output   ranks' pipes to stdout and stderr
- *   guard     leaves no process behind     lines    in whole lines
- *   say       messages of the launcher
+ * DESIGN NOTES The launcher is one process with one libev loop (job.c).
  */
 #include "launcher/job.h"
 #include "launcher/say.h"

@@ -9,8 +9,7 @@
  * The child reports failures before or in exec over a close-on-exec pipe; the end of the pipe
  * without a byte means that exec succeeded.
  *
- * The secret is in a memfd. The ranks inherit the descriptor; only its number is in the
- * environment. It is sealed, so no rank can change it, and read at an offset, so that all can.
+ * The secret is in a sealed memfd, which the ranks inherit (client/run.c).
  */
 #include "launcher/spawn.h"
 

@@ -6,8 +6,8 @@
  *
  * Active side: CONN_QUEUED (too many attempts in progress) -> CONN_ADDRESS (the bootstrap is asked
  * for the peer's address) -> CONN_RESOLVE (rdma_cm resolves address, then route) -> CONN_CONNECT
- * (request sent) -> up. An attempt that fails or takes too long is dropped. After CONN_BACKOFF the
- * next one starts, with the next attempt number, until the deadline.
+ * (request sent) -> up. When an attempt fails or takes too long, the next one starts after
+ * CONN_BACKOFF, until the deadline.
  *
  * Passive side: a request is checked (handshake.h) and answered. The connection is CONN_ACCEPTED
  * until rdma_cm reports ESTABLISHED, or the established peer has written its attempt number into

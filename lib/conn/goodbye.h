@@ -5,8 +5,7 @@
  * DESIGN NOTES
  *
  * The launcher takes no part: only two connected ranks must agree that a disconnect is no death,
- * and that no request needs the queue pair. The cost grows with a rank's neighbours, not with the
- * job.
+ * and that no request needs the queue pair.
  *
  * In oriel_finalize a rank
  *
@@ -26,8 +25,8 @@
  *
  * No rank needs one that has left. A collective call ends only when what this rank owes the others
  * lies in their memory, or in requests that step 1 waits for. Windows are freed, so no rank looks
- * anything up here or has an epoch with this one. Ranks that were not connected are owed nothing.
- * After a failed call (a death, a timeout), a rank may wait in vain for one that has left:
+ * anything up here or has an epoch with this one. After a failed call (a death, a timeout), a rank
+ * may wait in vain for one that has left:
  *
  *   for a message, connected    the goodbye has arrived without the message: the call fails
  *                               (coll.c) while the leaving rank waits in step 4

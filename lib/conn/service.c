@@ -361,10 +361,8 @@ static void wake(void *arg)
 }
 
 /*
- * A poll fails if the program has closed descriptors of the library, and libev would end the
- * process. Its callback serves the whole process, without an argument: for other loops poll_failed
- * does what libev does. The callback stays set after the last job, since the previous one cannot be
- * restored.
+ * A poll fails if the program has closed descriptors of the library; libev would end the process.
+ * Its callback serves all loops, and stays set, since the previous one cannot be restored.
  */
 static _Thread_local struct service *polling;
 

@@ -84,7 +84,7 @@ int memory_file_failed(const char *name, size_t size_bytes, const char *what, in
 
 /*
  * Places the pages that begin in the range, whose file is shared, on the calling thread's node.
- * Existing pages stay. Does nothing if the system forbids it.
+ * Does nothing if the system forbids it.
  */
 void memory_node_bind(void *base, size_t size_bytes);
 

@@ -22,8 +22,8 @@ struct job job = { .rank = -1 };
 static struct rank_table ranks;
 
 /*
- * Seconds to connect: more than Oriel's own limit, since waiting threads can keep the service
- * thread from its processor. If a rank dies, the MPI's launcher ends the job.
+ * Seconds: waiting threads can keep the service thread from its processor. If a rank dies, the
+ * MPI's launcher ends the job.
  */
 #define CONNECT_SECONDS "60"
 
@@ -268,8 +268,7 @@ static double seconds_now(void)
 }
 
 /*
- * Waits, and returns whether the call has succeeded. Warns once if the wait is long, and if the
- * call fails, as it does if another rank makes another collective call.
+ * Returns whether the call has succeeded. Warns once if the wait is long, and if the call fails.
  */
 static bool await(MPI_Request request)
 {

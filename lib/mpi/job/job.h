@@ -9,8 +9,7 @@
  * a job or none.
  *
  * The job ends with MPI_COMM_SELF: MPI_Finalize first deletes its attributes, the last set first.
- * So the program's own callbacks there can still free windows, and MPI still works while the job
- * ends.
+ * So the program's own callbacks there can still free windows.
  */
 #ifndef ORIEL_MPI_JOB_H
 #define ORIEL_MPI_JOB_H

@@ -4,8 +4,7 @@
  *
  * DESIGN NOTES
  *
- * Each rank has its own copy: memory shared by a node's ranks would cost a communicator, a window
- * of the MPI's, and files.
+ * Each rank has its own copy: shared memory would cost a communicator, a window and files.
  */
 #ifndef ORIEL_MPI_RANK_TABLE_H
 #define ORIEL_MPI_RANK_TABLE_H

@@ -9,7 +9,6 @@
  * passes calls on via the table `real_mpi`. It makes other calls only by PMPI_X.
  *
  * The list alone names the taken calls; tests/mpi/layer/calls compares it with the MPI's mpi.h.
- * Other calls of the chapter work on a window's proxy (window.h).
  */
 #ifndef ORIEL_MPI_REAL_MPI_H
 #define ORIEL_MPI_REAL_MPI_H

@@ -4,11 +4,10 @@
  *
  * DESIGN NOTES
  *
- * A process has one sequence of random numbers, drawn from the seed and a counter. The n-th
- * decision is the same in every run; the order of the threads determines the request that it
- * concerns. lib/soft/README.md says what each word does. `fail` has no other effect; calls that
- * take completions and events or destroy objects do not count. In every case, an event is raised
- * only for entries after ibv_req_notify_cq (cq.c).
+ * A process has one sequence of random numbers, drawn from the seed and a counter;
+ * lib/soft/README.md has its words. `fail` has no other effect; calls that take completions and
+ * events or destroy objects do not count. In every case, an event is raised only for entries after
+ * ibv_req_notify_cq (cq.c).
  */
 #include <pthread.h>
 #include <sched.h>

@@ -13,9 +13,9 @@
  *               and then; two checks in a row without a poll before them lead to SHM_WAKEUP.
  * A caller that is about to sleep on a completion channel switches to SHM_WAKEUP.
  *
- * A check takes the processor from the polling thread. So the engine checks every 8 ms while the
- * program polls, and after 1 ms once it has found that no thread polls. A peer that waits for an
- * answer wakes the engine itself (pipe.c).
+ * A check takes the processor from the polling thread, so the engine checks every 8 ms, and after 1
+ * ms once it has found that no thread polls. A peer that waits for an answer wakes the engine
+ * itself (pipe.c).
  */
 #include <errno.h>
 #include <pthread.h>

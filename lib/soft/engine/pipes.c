@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Pipes, both ends. A pipe is made when a queue pair is connected, shared by all queue pairs to one
- * process, and released when that process dies.
+ * Pipes, both ends. All queue pairs to one process share a pipe, from the first connection to that
+ * process's death.
  *
  * DESIGN NOTES
  *
@@ -11,11 +11,10 @@
  * way, so two processes that connect to each other make two. The socket stays open: its end of
  * file, or the process descriptor, reports a death.
  *
- * A silent process may be stopped, so no time limit reveals a death; the kernel reports it. So a
- * connecting thread waits briefly, which makes a shortage on either side an immediate error, and
- * continues with a pipe that is not answered. Queue pairs await it (qp->awaited), with closed gates
- * and their requests in the send queue, until this process's engine has the answer or the end of
- * file.
+ * A silent process may be stopped, so no time limit reveals a death. So a connecting thread waits
+ * briefly, which makes a shortage on either side an immediate error, and continues without an
+ * answer. Queue pairs await it (qp->awaited), with closed gates and their requests in the send
+ * queue.
  *
  *   not answered   in core->out[], so that there is one request for it; out->peer is unknown
  *   answered       queue pairs that awaited it continue (peer_events.c)
@@ -141,7 +140,7 @@ static int out_hello(struct soft_core *core, struct soft_out *out)
 	return err;
 }
 
-/* Reads the answer, or the end of file, and maps the peer's memory. */
+/* Reads the answer, or the end of file. */
 static int out_answer(struct soft_out *out)
 {
 	int fds[SOFT_WELCOME_FDS], err;

@@ -347,12 +347,12 @@ void soft_core_forked(void)
  * DESIGN NOTES
  *
  * A child has no engine thread, and the shared memory belongs to the parent. It closes the sockets,
- * whose end reports the parent's death to peers; its first ibv_open_device makes a new state. Data
- * that other threads were changing may be inconsistent in the child, and so may locks. fork holds
- * the locks of the two tables that the child uses; the child makes all others anew.
+ * whose end reports the parent's death to peers; its first ibv_open_device makes a new state. What
+ * other threads were changing may be inconsistent in the child, locks too. fork holds the locks of
+ * the two tables that the child uses; the child makes all others anew.
  *
- * Objects made before the fork are the parent's. A child may destroy them, as libraries do when a
- * process exits, but not use them: each leads to its state, of which the child has a private copy.
+ * Objects made before the fork are the parent's. A child may destroy them, as libraries do at exit,
+ * but not use them.
  */
 
 /* In this order: soft_core_get watches descriptors. The child's thread holds both, too. */

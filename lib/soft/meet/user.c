@@ -143,8 +143,7 @@ bool softverbs_same_user(int sock, pid_t *pid)
  *
  * Names are abstract, so nothing is left behind. They contain the user's id, but any user can take
  * them. A process that finds all taken listens in a directory that only its user can enter
- * (directory.c); the number tells which of the two it is. Both sides of a connection check each
- * other's user.
+ * (directory.c); the number tells which of the two it is.
  */
 
 /* Fills *addr; returns its length. */

@@ -212,9 +212,8 @@ void soft_peer_notify(const struct soft_peer *peer)
  * DESIGN NOTES
  *
  * A process without free descriptors cannot accept a peer's connection: the peer would wait for
- * ever. So the engine keeps one descriptor. It closes it, accepts the connection in its place,
- * sends the reason, and closes the connection. As data of the peer stay unread, its socket may
- * first report a reset; the reason can still be read.
+ * ever. So the engine keeps one. It closes it, accepts the connection in its place, sends the
+ * reason, and closes the connection.
  */
 
 static int reserve_fd = -1; /* the engine's */

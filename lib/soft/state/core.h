@@ -6,7 +6,6 @@
  *
  * A process has one `struct soft_core`, from the opening of the first device (start.c) to its end:
  * the segment and bell that peers map (shm.h), the pipes, and the tables of queue pairs and keys.
- * Contexts (ibv_open_device) are thin.
  *
  * There are two ways to carry out an operation:
  *   direct    RDMA writes, reads and atomics on memory of the peer that this process can map or
