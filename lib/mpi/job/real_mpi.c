@@ -36,18 +36,38 @@ __attribute__((constructor)) static void fill_at_load(void)
 	fill(RTLD_NEXT);
 }
 
-/* Returns the file that defines the symbol after this library, and its base address; or NULL. */
-static const char *next_file(const char *name, void **base)
+/* Returns the address of the symbol after this library, or 0. */
+static uintptr_t next_address(const char *name)
 {
-	void *found = dlsym(RTLD_NEXT, name);
-	Dl_info info;
-
-	if (!found || !dladdr(found, &info))
-		return NULL;
-	*base = info.dli_fbase;
-	return info.dli_fname;
+	return (uintptr_t)dlsym(RTLD_NEXT, name);
 }
 
+struct file {
+	uintptr_t inside; /* an address */
+	uintptr_t begin, end;
+};
+
+/* Finds the file's ends; returns 1 if `inside` lies between them. */
+static int contains(struct dl_phdr_info *info, size_t size_bytes, void *arg)
+{
+	struct file *file = arg;
+
+	(void)size_bytes;
+	file->begin = UINTPTR_MAX;
+	file->end = 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		uintptr_t begin = (uintptr_t)(info->dlpi_addr + part->p_vaddr), end = begin + (uintptr_t)part->p_memsz;
+
+		if (part->p_type != PT_LOAD)
+			continue;
+		file->begin = begin < file->begin ? begin : file->begin;
+		file->end = end > file->end ? end : file->end;
+	}
+	return file->inside >= file->begin && file->inside < file->end;
+}
+
+/* dladdr reads all symbols of a file, so only a tool's is looked up. */
 const char *real_mpi_bypassed_tool(void)
 {
 	static const char *const names[] = {
@@ -55,15 +75,16 @@ const char *real_mpi_bypassed_tool(void)
 		CALLS(X)
 #undef X
 	};
-	void *of_mpi, *base;
+	struct file mpi = { .inside = next_address("PMPI_Comm_rank") };
+	Dl_info info;
 
-	if (!next_file("PMPI_Comm_rank", &of_mpi))
+	if (!mpi.inside || !dl_iterate_phdr(contains, &mpi))
 		return NULL;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		const char *file = next_file(names[i], &base);
+		uintptr_t found = next_address(names[i]);
 
-		if (file && base != of_mpi)
-			return file;
+		if (found && (found < mpi.begin || found >= mpi.end) && dladdr((void *)found, &info))
+			return info.dli_fname;
 	}
 	return NULL;
 }
