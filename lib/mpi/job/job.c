@@ -95,31 +95,49 @@ static int join(void)
 	return oriel_group_world(job.oriel, &job.world);
 }
 
-/* Returns 0 if rc is 0 on all ranks. The first that has failed warns for all. */
-static int all_have(int rc, const char *why)
-{
-	int first = collective_min(rc ? ranks.rank : ranks.size);
+/* The least of all ranks' numbers, each. */
+struct votes {
+	int first_unkind, first_kind; /* ranks with --unkind, and without */
+	int first_failed;             /* without memory for the ranks' addresses */
+	int local_size;               /* 0: some rank does not know it */
+};
 
+static struct votes vote(void)
+{
+	const char *seed = getenv("ORIEL_UNKIND");
+	bool unkind = seed && *seed, failed = rank_table_open(&ranks);
+	struct votes votes = { .first_unkind = unkind ? ranks.rank : ranks.size,
+		                   .first_kind = unkind ? ranks.size : ranks.rank,
+		                   .first_failed = failed ? ranks.rank : ranks.size,
+		                   .local_size = ranks.local_size };
+
+	collective_min((int *)&votes, sizeof(votes) / sizeof(int));
+	return votes;
+}
+
+/* Returns 0 if `first` is no rank. That rank warns for all. */
+static int all_have(int first, const char *why)
+{
 	if (first == ranks.rank)
 		job_warn("the program goes on without Oriel: %s", why);
 	else if (first < ranks.size)
-		job_tell("goes on without Oriel: %s", rc ? why : "another rank has no job");
+		job_tell("goes on without Oriel: rank %d has no job", first);
 	return first == ranks.size ? 0 : -1;
 }
 
-static int join_all(void)
+static int join_all(const struct votes *votes)
 {
 	int rc;
 
-	if (all_have(rank_table_open(&ranks), "there is no memory for the ranks' addresses"))
+	if (all_have(votes->first_failed, "there is no memory for the ranks' addresses"))
 		return -1;
-	rank_table_count_local(&ranks);
+	if (votes->local_size == 0)
+		rank_table_count_local(&ranks);
 	job.local_size = ranks.local_size;
 	rc = join();
-	if (all_have(rc, job_without_rank(oriel_last_error())))
-		return -1;
-	rank_table_exchange(&ranks);
-	return 0;
+	rank_table_exchange(&ranks, rc == 0);
+	return all_have(rank_table_first_without(&ranks),
+	                rc ? job_without_rank(oriel_last_error()) : "the ranks' addresses have not come");
 }
 
 static void leave(void)
@@ -156,26 +174,21 @@ static void end_with_mpi(void)
 }
 
 /* Ends the program if only some ranks run under --unkind. */
-static void check_unkind(void)
+static void check_unkind(const struct votes *votes)
 {
-	const char *seed = getenv("ORIEL_UNKIND");
-	bool unkind = seed && *seed;
-	int size, first_unkind, first_kind;
-
-	PMPI_Comm_size(MPI_COMM_WORLD, &size);
-	first_unkind = collective_min(unkind ? job.rank : size);
-	first_kind = first_unkind < size ? collective_min(unkind ? size : job.rank) : size;
-	if (job.rank != first_kind)
+	if (votes->first_unkind == ranks.size || votes->first_kind != job.rank)
 		return;
 	job_warn("it runs without --unkind, and rank %d with it; give --unkind SEED to oriel-mpi on all ranks",
-	         first_unkind);
+	         votes->first_unkind);
 	PMPI_Abort(MPI_COMM_WORLD, EXIT_UNKIND);
 }
 
 static void begin(void)
 {
-	check_unkind();
-	if (join_all()) {
+	struct votes votes = vote();
+
+	check_unkind(&votes);
+	if (join_all(&votes)) {
 		leave();
 		rank_table_close(&ranks);
 		return;
@@ -306,12 +319,10 @@ void collective_allgather(const void *mine, int size_bytes, void *all)
 		await(request);
 }
 
-int collective_min(int mine)
+void collective_min(int numbers[], int count)
 {
 	MPI_Request request;
-	int least = mine;
 
-	if (PMPI_Iallreduce(&mine, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD, &request) == MPI_SUCCESS)
+	if (PMPI_Iallreduce(MPI_IN_PLACE, numbers, count, MPI_INT, MPI_MIN, MPI_COMM_WORLD, &request) == MPI_SUCCESS)
 		await(request);
-	return least;
 }

@@ -50,6 +50,7 @@ void job_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Sets all[i] to rank i's mine. */
 void collective_allgather(const void *mine, int size_bytes, void *all);
 
-int collective_min(int mine);
+/* Sets each number to the least of all ranks'. */
+void collective_min(int numbers[], int count);
 
 #endif

@@ -12,11 +12,27 @@
 #define HASH_BEGIN 14695981039346656037u /* FNV-1a, 64 bits */
 #define HASH_FACTOR 1099511628211u
 
+#ifdef OPEN_MPI
+#define LOCAL_SIZE "OMPI_COMM_WORLD_LOCAL_SIZE"
+#else
+#define LOCAL_SIZE "MPI_LOCALNRANKS"
+#endif
+
+/* Returns the launcher's count of ranks on this machine, or 0. */
+static int local_size(int size)
+{
+	const char *text = getenv(LOCAL_SIZE);
+	int count = text ? atoi(text) : 0;
+
+	return count > 0 && count <= size ? count : 0;
+}
+
 int rank_table_open(struct rank_table *table)
 {
 	memset(table, 0, sizeof(*table));
 	PMPI_Comm_rank(MPI_COMM_WORLD, &table->rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &table->size);
+	table->local_size = local_size(table->size);
 	table->all = calloc((size_t)table->size, sizeof(*table->all));
 	return table->all ? 0 : -1;
 }
@@ -53,14 +69,27 @@ void rank_table_count_local(struct rank_table *table)
 	uint64_t mine = machine_number(), *all = (uint64_t *)(void *)table->all;
 
 	collective_allgather(&mine, (int)sizeof(mine), all);
+	table->local_size = 0;
 	for (int i = 0; i < table->size; i++)
 		table->local_size += all[i] == mine;
 }
 
-void rank_table_exchange(struct rank_table *table)
+void rank_table_exchange(struct rank_table *table, bool joined)
 {
+	if (!joined)
+		table->mine.size_bytes = 0;
+	memset(table->all, 0, (size_t)table->size * sizeof(*table->all)); /* the machines' numbers */
 	collective_allgather(&table->mine, (int)sizeof(table->mine), table->all);
 	__atomic_store_n(&table->done, 1, __ATOMIC_RELEASE); /* pairs with rank_table_get */
+}
+
+int rank_table_first_without(const struct rank_table *table)
+{
+	int rank = 0;
+
+	while (rank < table->size && table->all[rank].size_bytes > 0)
+		rank++;
+	return rank;
 }
 
 int rank_table_put(void *context, const void *value, size_t size_bytes)

@@ -10,6 +10,7 @@
 #define ORIEL_MPI_RANK_TABLE_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +22,8 @@ struct rank_table_entry {
 };
 
 struct rank_table {
-	int rank, size, local_size;
+	int rank, size;
+	int local_size; /* ranks on this machine; 0: not known yet */
 	struct rank_table_entry mine;
 	/* rank_table_exchange fills it, by rank of MPI_COMM_WORLD; then any thread reads it. */
 	struct rank_table_entry *all;
@@ -34,8 +36,11 @@ int rank_table_open(struct rank_table *table);
 /* Counts the ranks on this machine. Collective over MPI_COMM_WORLD, once all have a table. */
 void rank_table_count_local(struct rank_table *table);
 
-/* Fills `all`. Collective likewise. */
-void rank_table_exchange(struct rank_table *table);
+/* Fills `all`; a rank that has not joined has no value. Collective likewise. */
+void rank_table_exchange(struct rank_table *table, bool joined);
+
+/* Returns the first rank without a value, or the number of ranks. */
+int rank_table_first_without(const struct rank_table *table);
 
 void rank_table_close(struct rank_table *table);
 
