@@ -35,7 +35,7 @@ struct soft_cq *soft_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_
 		return NULL;
 	cq->size = soft_pow2(cqe);
 	cq->limit = cqe;
-	cq->ring = calloc(cq->size, sizeof(*cq->ring));
+	cq->ring = malloc(cq->size * sizeof(*cq->ring)); /* an entry is written before it is read */
 	if (!cq->ring) {
 		free(cq);
 		return NULL;
@@ -87,7 +87,7 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *base)
 
 bool soft_cq_keep_stamps(struct soft_cq *cq)
 {
-	cq->stamps = calloc(cq->size, sizeof(*cq->stamps));
+	cq->stamps = malloc(cq->size * sizeof(*cq->stamps));
 	return cq->stamps;
 }
 
@@ -122,8 +122,8 @@ SOFT_EXPORT int ibv_resize_cq(struct ibv_cq *base, int cqe)
 	if (cqe < 1 || cqe > SOFT_MAX_CQE)
 		return soft_result(EINVAL);
 	size = soft_pow2((uint32_t)cqe);
-	ring = calloc(size, sizeof(*ring));
-	stamps = cq->stamps ? calloc(size, sizeof(*stamps)) : NULL;
+	ring = malloc(size * sizeof(*ring));
+	stamps = cq->stamps ? malloc(size * sizeof(*stamps)) : NULL;
 	if (!ring || (cq->stamps && !stamps)) {
 		free(ring);
 		free(stamps);

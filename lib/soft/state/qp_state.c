@@ -134,7 +134,7 @@ int soft_rq_init(struct soft_rq *rq, uint32_t wr, uint32_t sge)
 		return 0;
 	rq->size = soft_pow2(wr);
 	rq->stride = sizeof(struct soft_rwqe) + sge * sizeof(struct ibv_sge);
-	rq->ring = calloc(rq->size, rq->stride);
+	rq->ring = malloc(rq->size * rq->stride);
 	return rq->ring ? 0 : ENOMEM;
 }
 
