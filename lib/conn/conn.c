@@ -613,7 +613,8 @@ static void disconnected(struct peer *peer)
 	if (peer->disconnected)
 		return;
 	peer->disconnected = true;
-	functions_of(peer)->disconnect(peer->id);
+	if (!device_maps_memory(peer->device)) /* softverbs has answered */
+		functions_of(peer)->disconnect(peer->id);
 	peer_lost(peer, device_maps_memory(peer->device) ? "the connection was closed from its side"
 	                                                 : "the connection was closed from its side, or by the network");
 	wire_break(&peer->wire);
@@ -813,8 +814,11 @@ void connections_close(struct oriel_job *job)
 {
 	uint32_t at = 0;
 
-	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at))
+	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at)) {
+		/* softverbs disconnects in rdma_destroy_id, without the timers of rdma_disconnect. */
+		peer->disconnected |= device_maps_memory(peer->device);
 		let_go(peer);
+	}
 }
 
 struct ibv_qp *conn_queue_pair(const struct peer *peer)
