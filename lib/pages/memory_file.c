@@ -16,16 +16,22 @@
 #include "base/util.h"
 #include "pages/shortage.h"
 
-/* The system's limits, read once. */
+#define SMALL_BYTES ((size_t)1 << 20) /* no process runs where a limit is lower */
+
+/* The system's limits, each read once. */
 static struct {
-	pthread_once_t once;
+	pthread_once_t most_once, strict_once;
 	struct memory_room most;
 	bool strict;
-} limits = { .once = PTHREAD_ONCE_INIT };
+} limits = { .most_once = PTHREAD_ONCE_INIT, .strict_once = PTHREAD_ONCE_INIT };
 
-static void read_limits(void)
+static void read_most(void)
 {
 	memory_room("", MEMORY_IN_ALL, &limits.most);
+}
+
+static void read_strict(void)
+{
 	limits.strict = memory_is_strict("");
 }
 
@@ -37,12 +43,19 @@ static int too_large(const char *name, size_t size_bytes, unsigned long long lim
 	               name, size_bytes, limit_bytes, limit);
 }
 
+static bool exceeds_most(size_t size_bytes)
+{
+	if (size_bytes <= SMALL_BYTES)
+		return false;
+	pthread_once(&limits.most_once, read_most);
+	return size_bytes > limits.most.bytes;
+}
+
 static int check_limits(const char *name, size_t size_bytes)
 {
 	struct rlimit file;
 
-	pthread_once(&limits.once, read_limits);
-	if (size_bytes > limits.most.bytes)
+	if (exceeds_most(size_bytes))
 		return too_large(name, size_bytes, limits.most.bytes, limits.most.limit);
 	if (getrlimit(RLIMIT_FSIZE, &file) == 0 && size_bytes > file.rlim_cur)
 		return too_large(name, size_bytes, file.rlim_cur, "what the process's files may have (ulimit -f)");
@@ -60,12 +73,12 @@ static int give_size(const char *name, int fd, size_t size_bytes)
 {
 	if (size_bytes > (size_t)INT64_MAX || ftruncate(fd, (off_t)size_bytes))
 		return memory_file_failed(name, size_bytes, "ftruncate", size_bytes > (size_t)INT64_MAX ? EFBIG : errno);
-	return limits.strict ? memory_fill(name, fd, size_bytes) : 0;
+	return memory_files_are_filled() ? memory_fill(name, fd, size_bytes) : 0;
 }
 
 bool memory_files_are_filled(void)
 {
-	pthread_once(&limits.once, read_limits);
+	pthread_once(&limits.strict_once, read_strict);
 	return limits.strict;
 }
 
