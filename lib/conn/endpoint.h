@@ -28,7 +28,7 @@
 #include "verbs/handshake.h"
 
 #define ENDPOINT_BOOT_KEY "endpoint" /* its key in the bootstrap */
-#define ENDPOINT_VERSION 7           /* changes if builds would not understand each other, also with SHM_ABI */
+#define ENDPOINT_VERSION 8           /* changes if builds would not understand each other, also with SHM_ABI */
 #define ENDPOINT_MAX_BYTES BOOT_VALUE_MAX_BYTES
 #define ENDPOINT_WHY_BYTES 128
 

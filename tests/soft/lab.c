@@ -218,7 +218,7 @@ int lab_rts(struct ibv_qp *qp, const struct lab_options *options)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
-		.timeout = 12,
+		.timeout = options->timeout ? options->timeout : 12,
 		.retry_cnt = options->retry_cnt ? options->retry_cnt : 3,
 		.rnr_retry = options->rnr_retry,
 		.max_rd_atomic = DEPTH_RD,

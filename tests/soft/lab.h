@@ -66,6 +66,7 @@ struct lab_options {
 	bool srq;                          /* side b receives from a shared queue */
 	bool sig_all;
 	uint8_t rnr_retry, retry_cnt, min_rnr_timer;
+	uint8_t timeout;       /* 4.096 us * 2^timeout; 0: 12 */
 	uint8_t no_depth;      /* no read and atomic resources at b */
 	int cqe;               /* of side a's send queue; 0: plenty */
 	bool own_pds;          /* b's region on another domain than its queue pair */

@@ -12,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct lab_options defaults;
+/* A peer that goes on has two seconds to connect. */
+static const struct lab_options defaults = { .retry_cnt = 7, .timeout = 16 };
 
 enum {
 	QPS = 2,
@@ -54,18 +55,24 @@ static bool connect_one(struct bench *b, int i)
 	return lab_rtr(&b->lab, b->qp[i], b->theirs.qpn[i], &defaults) == 0 && lab_rts(b->qp[i], &defaults) == 0;
 }
 
-/* Connects, posts receives and stops; goes on until its parent has had enough. */
-static int peer(int in, int out)
+static bool connect_all(struct bench *b)
+{
+	bool connected = true;
+
+	for (int i = 0; i < QPS; i++)
+		connected = connected && connect_one(b, i);
+	return connected;
+}
+
+/* Posts receives, stops, and connects, or connects first; goes on until its parent has had enough. */
+static int peer(int in, int out, bool connects_first)
 {
 	struct bench b = { .in = in, .out = out };
 	char end;
 
 	lab_setup(&b.lab, NULL);
-	if (!tell_card(&b))
+	if (!tell_card(&b) || (connects_first && !connect_all(&b)))
 		return 1;
-	for (int i = 0; i < QPS; i++)
-		if (!connect_one(&b, i))
-			return 1;
 	for (int i = 0; i < QPS; i++) {
 		struct ibv_sge sge = { (uintptr_t)b.lab.a.buffer, LENGTH, b.lab.a.mr->lkey };
 		struct ibv_recv_wr *bad, wr = { .sg_list = &sge, .num_sge = 1 };
@@ -74,18 +81,19 @@ static int peer(int in, int out)
 			return 1;
 	}
 	raise(SIGSTOP);
+	if (!connects_first && !connect_all(&b))
+		return 1;
 	return read(in, &end, 1) == 1 ? 0 : 1;
 }
 
-/* A peer that has connected to this process, and has stopped before this one has connected to it. */
-static enum lab_verdict with_stopped(struct bench *b)
+static enum lab_verdict with_peer(struct bench *b, bool connects_first)
 {
 	int to[2], from[2], status;
 
 	CHECK(pipe(to) == 0 && pipe(from) == 0);
 	b->child = fork();
 	if (b->child == 0)
-		_exit(peer(to[0], from[1]));
+		_exit(peer(to[0], from[1], connects_first));
 	CHECK(b->child > 0);
 	b->in = from[0];
 	b->out = to[1];
@@ -93,6 +101,12 @@ static enum lab_verdict with_stopped(struct bench *b)
 	CHECK(tell_card(b));
 	CHECK(waitpid(b->child, &status, WUNTRACED) == b->child && WIFSTOPPED(status));
 	return LAB_PASSED;
+}
+
+/* A peer that stops before either side has connected. */
+static enum lab_verdict with_stopped(struct bench *b)
+{
+	return with_peer(b, false);
 }
 
 static int post(struct bench *b, int i, enum ibv_wr_opcode op)
@@ -143,7 +157,7 @@ static bool is_killed(struct bench *b)
 	return kill(b->child, SIGKILL) == 0 && waitpid(b->child, &status, 0) == b->child;
 }
 
-static enum lab_verdict stopped__requests_wait_for_who_is_connected_to(void)
+static enum lab_verdict stopped__requests_wait_for_the_peer(void)
 {
 	int64_t began_ms;
 	struct bench b;
@@ -160,6 +174,22 @@ static enum lab_verdict stopped__requests_wait_for_who_is_connected_to(void)
 		CHECK(lab_wait(b.lab.a.send_cq).status == IBV_WC_SUCCESS);
 	CHECK(ends_well(&b));
 	return soon ? LAB_PASSED : LAB_LATE;
+}
+
+/* A peer that has connected is known: its memory needs no thread of it, a receive does. */
+static enum lab_verdict stopped__connected_is_written_to(void)
+{
+	struct bench b;
+
+	CHECK(with_peer(&b, true) == LAB_PASSED);
+	CHECK(connect_one(&b, 0));
+	CHECK(post(&b, 0, IBV_WR_RDMA_WRITE) == 0 && lab_wait(b.lab.a.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(post(&b, 0, IBV_WR_SEND) == 0);
+	CHECK(nothing_ends(&b));
+	CHECK(goes_on(&b));
+	CHECK(lab_wait(b.lab.a.send_cq).status == IBV_WC_SUCCESS);
+	CHECK(ends_well(&b));
+	return LAB_PASSED;
 }
 
 /* Its first request is posted when it runs again. */
@@ -242,8 +272,8 @@ static enum lab_verdict stopped__killed_flushes_what_is_held_back(void)
 }
 
 static const struct lab_case cases[] = {
-	{ "stopped: requests wait for who is connected to", stopped__requests_wait_for_who_is_connected_to,
-	  "lib/soft/engine/pipes.c" },
+	{ "stopped: requests wait for the peer", stopped__requests_wait_for_the_peer, "lib/soft/engine/pipes.c" },
+	{ "stopped: one that has connected is written to", stopped__connected_is_written_to, "lib/soft/engine/pipes.c" },
 	{ "stopped: later requests find it", stopped__later_requests_find_it, "lib/soft/engine/pipes.c" },
 	{ "stopped: requests under way wait", stopped__requests_under_way_wait, "lib/soft/engine/pipes.c" },
 	{ "stopped: killed, what waits fails", stopped__killed_fails_what_waits, "lib/soft/engine/peer_events.c" },

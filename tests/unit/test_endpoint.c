@@ -8,7 +8,7 @@
 #include "suites.h"
 
 static_assert(
-	ENDPOINT_VERSION == 7 && SHM_ABI == 10,
+	ENDPOINT_VERSION == 8 && SHM_ABI == 11,
 	"ranks with another softverbs are refused by their endpoint's version: a new SHM_ABI takes a new version");
 
 static const struct endpoint sample = {

@@ -7,9 +7,10 @@
  *
  * The requester connects to the socket of the slot in the peer's queue pair number, and sends a
  * hello with four descriptors: its segment, its bell, its eventfd and the pipe's memory. The
- * responder's engine maps them and answers with its own first three. A pipe carries requests one
- * way, so two processes that connect to each other make two. The socket stays open: its end of
- * file, or the process descriptor, reports a death.
+ * responder's engine maps them and answers with its own. A pipe carries requests one way, and queue
+ * pairs need both: the answer brings the memory of a pipe back, unless the responder has one, or is
+ * making it. The two share socket and peer. The socket's end of file, or the process descriptor,
+ * reports a death.
  *
  * A silent process may be stopped, so no time limit reveals a death. So a connecting thread waits
  * briefly, which makes a shortage on either side an immediate error, and continues without an
@@ -140,31 +141,125 @@ static int out_hello(struct soft_core *core, struct soft_out *out)
 	return err;
 }
 
-/* Reads the answer, or the end of file. */
-static int out_answer(struct soft_out *out)
+/* Takes over the descriptor. Returns 0 or an errno value. */
+static int map_pipe(struct soft_in *in, int fd)
 {
-	int fds[SOFT_WELCOME_FDS], err;
-	struct soft_hello welcome;
+	void *map = MAP_FAILED;
+	int err = EPROTO;
 
-	err = soft_hello_recv(out->sock, &welcome, fds, SOFT_WELCOME_FDS);
-	if (!err)
-		err = soft_peer_map(&out->peer, out->peer.pid, fds);
-	if (err)
+	if (soft_memory_safe(fd, sizeof(*in->shm))) {
+		map = mmap(NULL, sizeof(*in->shm), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		err = errno;
+	}
+	close(fd);
+	if (map == MAP_FAILED)
 		return err;
-	out->self = out->peer.pid == getpid();
-	out->peer_can_vm = welcome.can_vm;
-	out->has_proc = soft_proc_is_own();
-	out->can_vm = soft_peer_probe_vm(out->peer.pid, welcome.probe);
-	atomic_store(&out->answered, true);
+	in->shm = map;
 	return 0;
 }
 
+static int in_insert(struct soft_core *core, struct soft_in *in)
+{
+	int err;
+
+	soft_lock(&core->progress);
+	err = core->nin == SOFT_MAX_PIPES ? ENOMEM : 0;
+	if (!err)
+		core->in[core->nin++] = in;
+	soft_unlock(&core->progress);
+	return err;
+}
+
+static void in_take_out(struct soft_core *core, const struct soft_in *in)
+{
+	soft_lock(&core->progress);
+	for (uint32_t i = 0; i < core->nin; i++) {
+		if (core->in[i] == in) {
+			core->in[i] = core->in[--core->nin];
+			break;
+		}
+	}
+	soft_unlock(&core->progress);
+}
+
+/* Also of one that is not set up. */
+static void in_free(struct soft_in *in)
+{
+	if (!in->peer.seg || soft_peer_unmap(&in->peer))
+		close(in->sock);
+	if (in->shm)
+		munmap(in->shm, sizeof(*in->shm));
+	free(in);
+}
+
+/* Takes over the descriptor of the pipe that came with the answer. */
+static int back_in(struct soft_core *core, struct soft_out *out, int fd)
+{
+	struct soft_in *in = calloc(1, sizeof(*in));
+	int err;
+
+	if (!in) {
+		close(fd);
+		return ENOMEM;
+	}
+	err = map_pipe(in, fd);
+	if (err)
+		goto err_free;
+	in->sock = out->sock;
+	in->can_vm = out->can_vm;
+	err = soft_peer_share(&out->peer, &in->peer) ? 0 : ENOMEM;
+	if (err)
+		goto err_unmap;
+	err = in_insert(core, in);
+	if (err)
+		goto err_share;
+	out->back = in;
+	/* A thread that took the ring of an earlier request has not seen the pipe. */
+	if (shm_req_is_there(&in->shm->req[0], 1))
+		soft_engine_wake();
+	return 0;
+
+err_share:
+	soft_peer_unmap(&in->peer);
+err_unmap:
+	munmap(in->shm, sizeof(*in->shm));
+err_free:
+	free(in);
+	return err;
+}
+
+static int map_answer(struct soft_core *core, struct soft_out *out, const struct soft_hello *welcome, const int *fds)
+{
+	int err = soft_peer_map(&out->peer, out->peer.pid, fds);
+
+	if (err) {
+		soft_close_all(fds + SOFT_WELCOME_FDS, welcome->pipes);
+		return err;
+	}
+	out->self = out->peer.pid == getpid();
+	out->peer_can_vm = welcome->can_vm;
+	out->has_proc = soft_proc_is_own();
+	out->can_vm = soft_peer_probe_vm(out->peer.pid, welcome->probe);
+	atomic_store(&out->answered, true);
+	return welcome->pipes ? back_in(core, out, fds[SOFT_WELCOME_FDS]) : 0;
+}
+
+/* Reads the answer, or the end of file. */
+static int out_answer(struct soft_core *core, struct soft_out *out)
+{
+	int fds[SOFT_HELLO_FDS], err;
+	struct soft_hello welcome;
+
+	err = soft_hello_recv(out->sock, &welcome, fds, SOFT_WELCOME_FDS);
+	return err ? err : map_answer(core, out, &welcome, fds);
+}
+
 /* Returns 0 also if the answer has not come yet. */
-static int out_await(struct soft_out *out, int patience_ms)
+static int out_await(struct soft_core *core, struct soft_out *out, int patience_ms)
 {
 	struct pollfd wait = { .fd = out->sock, .events = POLLIN };
 
-	return poll(&wait, 1, patience_ms) == 1 ? out_answer(out) : 0;
+	return poll(&wait, 1, patience_ms) == 1 ? out_answer(core, out) : 0;
 }
 
 void soft_out_put(struct soft_out *out)
@@ -172,10 +267,9 @@ void soft_out_put(struct soft_out *out)
 	if (atomic_fetch_sub(&out->refs, 1) != 1)
 		return;
 	soft_reach_forget(out);
-	if (out->answered)
-		soft_peer_unmap(&out->peer);
+	if (!out->answered || soft_peer_unmap(&out->peer))
+		close(out->sock);
 	munmap(out->shm, sizeof(*out->shm));
-	close(out->sock);
 	out_free_alloc(out);
 }
 
@@ -190,24 +284,48 @@ static void out_remove(struct soft_core *core, const struct soft_out *out)
 	}
 }
 
-static void on_out_death(void *arg)
+/* The process has died. Drops core->out's reference. */
+static void out_end(struct soft_core *core, struct soft_out *out)
 {
-	struct soft_out *out = arg;
-	struct soft_core *core = soft_core;
-
-	softverbs_unwatch(out->sock);
-	if (out->peer.pidfd >= 0)
-		softverbs_unwatch(out->peer.pidfd);
-	if (atomic_exchange(&out->dead, true))
-		return;
-	shm_wakeup_reset(core->bell);
-	/* Answers that came before the death count. */
-	soft_progress_now(core);
+	atomic_store(&out->dead, true);
 	soft_lock(&core->progress);
 	out_remove(core, out);
 	soft_out_died(core, out);
 	soft_unlock(&core->progress);
 	soft_out_put(out);
+}
+
+static void in_end(struct soft_core *core, struct soft_in *in)
+{
+	in_take_out(core, in);
+	in_free(in);
+}
+
+/* Takes what came before the death, also after a wakeup that was claimed and not sent. */
+static void take_last(struct soft_core *core)
+{
+	shm_wakeup_reset(core->bell);
+	soft_progress_now(core);
+}
+
+static void unwatch(int sock, const struct soft_peer *peer)
+{
+	softverbs_unwatch(sock);
+	if (peer->pidfd >= 0)
+		softverbs_unwatch(peer->pidfd);
+}
+
+static void on_out_death(void *arg)
+{
+	struct soft_out *out = arg;
+
+	unwatch(out->sock, &out->peer);
+	if (atomic_load(&out->dead))
+		return;
+	take_last(soft_core);
+	if (out->back)
+		in_end(soft_core, out->back);
+	out_end(soft_core, out);
 }
 
 /* If a watch fails, requests without an answer still reveal a death. */
@@ -222,7 +340,7 @@ static void on_late_answer(void *arg)
 {
 	struct soft_out *out = arg;
 
-	if (out_answer(out) != 0) {
+	if (out_answer(soft_core, out) != 0) {
 		on_out_death(out);
 		return;
 	}
@@ -263,6 +381,36 @@ static int out_watch(struct soft_core *core, struct soft_out *out)
 	return err;
 }
 
+static void out_forget(struct soft_core *core, struct soft_out *out)
+{
+	if (out->back)
+		in_end(core, out->back);
+	if (!out->answered || soft_peer_unmap(&out->peer))
+		close(out->sock);
+	munmap(out->shm, sizeof(*out->shm));
+}
+
+static int out_make(struct soft_core *core, struct soft_out *out, int patience_ms)
+{
+	int err = slot_connect(out->slot, &out->sock);
+
+	if (err)
+		return err;
+	err = out_hello(core, out);
+	if (err) {
+		close(out->sock);
+		return err;
+	}
+	err = out_await(core, out, patience_ms);
+	if (!err)
+		err = out_insert(core, out);
+	if (!err)
+		err = out_watch(core, out);
+	if (err)
+		out_forget(core, out);
+	return err;
+}
+
 static int out_new(struct soft_core *core, uint32_t slot, int patience_ms, struct soft_out **made)
 {
 	struct soft_out *out = out_alloc(slot);
@@ -270,30 +418,13 @@ static int out_new(struct soft_core *core, uint32_t slot, int patience_ms, struc
 
 	if (!out)
 		return ENOMEM;
-	err = slot_connect(slot, &out->sock);
+	atomic_store(&core->connecting, slot);
+	err = out_make(core, out, patience_ms);
+	atomic_store(&core->connecting, 0);
 	if (err)
-		goto err_free;
-	err = out_hello(core, out);
-	if (err)
-		goto err_close;
-	err = out_await(out, patience_ms);
-	if (!err)
-		err = out_insert(core, out);
-	if (!err)
-		err = out_watch(core, out);
-	if (err)
-		goto err_unmap;
-	*made = out;
-	return 0;
-
-err_unmap:
-	if (out->answered)
-		soft_peer_unmap(&out->peer);
-	munmap(out->shm, sizeof(*out->shm));
-err_close:
-	close(out->sock);
-err_free:
-	out_free_alloc(out);
+		out_free_alloc(out);
+	else
+		*made = out;
 	return err;
 }
 
@@ -337,58 +468,28 @@ void soft_out_forked(void)
 
 /* Incoming pipes: requesters send a hello to the socket of one of this process's slots. */
 
-static void in_free(struct soft_in *in)
-{
-	soft_peer_unmap(&in->peer);
-	munmap(in->shm, sizeof(*in->shm));
-	close(in->sock);
-	free(in);
-}
-
-static void in_remove(struct soft_core *core, struct soft_in *in)
-{
-	softverbs_unwatch(in->sock);
-	if (in->peer.pidfd >= 0)
-		softverbs_unwatch(in->peer.pidfd);
-	/* It may have claimed a wakeup without sending it. */
-	shm_wakeup_reset(core->bell);
-	soft_progress_now(core);
-	soft_lock(&core->progress);
-	for (uint32_t i = 0; i < core->nin; i++) {
-		if (core->in[i] == in) {
-			core->in[i] = core->in[--core->nin];
-			break;
-		}
-	}
-	soft_unlock(&core->progress);
-	in_free(in);
-}
-
 static void on_in_death(void *arg)
 {
-	in_remove(soft_core, arg);
+	struct soft_in *in = arg;
+	struct soft_out *back = in->back;
+
+	unwatch(in->sock, &in->peer);
+	take_last(soft_core);
+	in_end(soft_core, in);
+	if (back)
+		out_end(soft_core, back);
 }
 
 /* Takes over the descriptors. */
 static int in_map(struct soft_in *in, const int *fds)
 {
-	void *map = MAP_FAILED;
-	int err = EPROTO;
+	int err = map_pipe(in, fds[SOFT_WELCOME_FDS]);
 
-	if (soft_memory_safe(fds[3], sizeof(*in->shm))) {
-		map = mmap(NULL, sizeof(*in->shm), PROT_READ | PROT_WRITE, MAP_SHARED, fds[3], 0);
-		err = errno;
-	}
-	close(fds[3]);
-	if (map == MAP_FAILED) {
+	if (err) {
 		soft_close_all(fds, SOFT_WELCOME_FDS);
 		return err;
 	}
-	in->shm = map;
-	err = soft_peer_map(&in->peer, in->peer.pid, fds);
-	if (err)
-		munmap(in->shm, sizeof(*in->shm));
-	return err;
+	return soft_peer_map(&in->peer, in->peer.pid, fds);
 }
 
 static int in_watch(struct soft_in *in)
@@ -400,13 +501,70 @@ static int in_watch(struct soft_in *in)
 	return err;
 }
 
-static int in_welcome(struct soft_core *core, const struct soft_in *in)
+static bool owns_slot(const struct soft_peer *peer, uint32_t slot)
 {
-	int own[SOFT_WELCOME_FDS] = { core->seg_fd, core->bell_fd, core->wakeup_fd };
+	return shm_qpn_index(peer->seg, slot << SHM_SLOT_BITS) >= 0;
+}
+
+/* Returns whether there is, or is being made, a pipe to the peer. Two do no harm. */
+static bool has_out(struct soft_core *core, const struct soft_peer *peer)
+{
+	bool has = peer->pid == getpid() || owns_slot(peer, atomic_load(&core->connecting));
+
+	soft_lock(&core->progress);
+	for (uint32_t i = 0; i < core->nout && !has; i++)
+		has = owns_slot(peer, core->out[i]->slot);
+	soft_unlock(&core->progress);
+	return has;
+}
+
+/* Makes the pipe back, before the peer knows it. Returns NULL if there is one, or on a shortage. */
+static struct soft_out *back_out(struct soft_core *core, struct soft_in *in, int *pipe_fd)
+{
+	struct soft_out *out = has_out(core, &in->peer) ? NULL : out_alloc(in->peer.seg->slot[0]);
+
+	if (!out)
+		return NULL;
+	*pipe_fd = pipe_memory(out);
+	if (*pipe_fd < 0)
+		goto err_free;
+	if (!soft_peer_share(&in->peer, &out->peer))
+		goto err_unmap;
+	out->sock = in->sock;
+	out->can_vm = in->can_vm;
+	out->peer_can_vm = in->can_vm; /* until a request is refused for it */
+	out->has_proc = soft_proc_is_own();
+	out->answered = true;
+	atomic_store(&out->refs, 1); /* core->out[] */
+	if (out_insert(core, out) == 0)
+		return out;
+	soft_peer_unmap(&out->peer);
+
+err_unmap:
+	munmap(out->shm, sizeof(*out->shm));
+	close(*pipe_fd);
+err_free:
+	out_free_alloc(out);
+	return NULL;
+}
+
+static int in_welcome(struct soft_core *core, struct soft_in *in)
+{
+	int own[SOFT_HELLO_FDS] = { core->seg_fd, core->bell_fd, core->wakeup_fd, -1 }, err;
+	struct soft_out *back = back_out(core, in, &own[SOFT_WELCOME_FDS]);
 	struct soft_hello welcome = soft_hello();
 
 	welcome.can_vm = in->can_vm;
-	return soft_hello_send(in->sock, &welcome, own, SOFT_WELCOME_FDS);
+	welcome.pipes = back != NULL;
+	err = soft_hello_send(in->sock, &welcome, own, SOFT_WELCOME_FDS + welcome.pipes);
+	if (!back)
+		return err;
+	close(own[SOFT_WELCOME_FDS]);
+	if (err)
+		out_end(core, back);
+	else
+		in->back = back;
+	return err;
 }
 
 static int in_setup(struct soft_core *core, struct soft_in *in, const int *fds, const struct soft_hello *hello)
@@ -418,27 +576,17 @@ static int in_setup(struct soft_core *core, struct soft_in *in, const int *fds, 
 	in->can_vm = soft_peer_probe_vm(in->peer.pid, hello->probe);
 	err = in_watch(in);
 	if (err)
-		goto err_unmap;
-	soft_lock(&core->progress);
-	err = core->nin == SOFT_MAX_PIPES ? ENOMEM : 0;
-	if (!err)
-		core->in[core->nin++] = in;
-	soft_unlock(&core->progress);
+		return err;
+	err = in_insert(core, in);
 	if (err)
 		goto err_unwatch;
 	err = in_welcome(core, in);
 	if (!err)
 		return 0;
-	/* Only this thread adds and removes pipes. */
-	soft_lock(&core->progress);
-	core->nin--;
-	soft_unlock(&core->progress);
+	in_take_out(core, in);
 err_unwatch:
 	if (in->peer.pidfd >= 0)
 		softverbs_unwatch(in->peer.pidfd);
-err_unmap:
-	soft_peer_unmap(&in->peer);
-	munmap(in->shm, sizeof(*in->shm));
 	return err;
 }
 
@@ -456,8 +604,7 @@ static void on_hello(void *arg)
 	softverbs_unwatch(in->sock);
 	if (soft_is_shortage(err))
 		soft_hello_refuse(in->sock, err);
-	close(in->sock);
-	free(in);
+	in_free(in);
 }
 
 void soft_pipe_accept(void *arg)

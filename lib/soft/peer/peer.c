@@ -4,13 +4,15 @@
  *
  * DESIGN NOTES
  *
- * A hello carries the descriptors of the sender's segment, bell and eventfd, and from a requester
- * also of the pipe's memory. They are not trusted: a file that could become smaller than its
- * mapping is refused.
+ * A hello carries the descriptors of the sender's segment, bell and eventfd, and of the memory of
+ * its pipe, which an answer may lack. They are not trusted: a file that could become smaller than
+ * its mapping is refused.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -107,8 +109,8 @@ int soft_hello_recv(int sock, struct soft_hello *hello, int *fds, size_t nfds)
 	size_t got = n < 0 ? 0 : take_fds(&msg, came);
 	bool valid = n == (ssize_t)sizeof(*hello) && hello->magic == SHM_MAGIC && hello->abi == SHM_ABI;
 
-	if (valid && !hello->error && got == nfds) {
-		memcpy(fds, came, nfds * sizeof(int));
+	if (valid && !hello->error && got >= nfds && got - nfds == hello->pipes) {
+		memcpy(fds, came, got * sizeof(int));
 		return 0;
 	}
 	soft_close_all(came, got);
@@ -169,13 +171,27 @@ err_close:
 	return err;
 }
 
-void soft_peer_unmap(struct soft_peer *peer)
+bool soft_peer_share(struct soft_peer *peer, struct soft_peer *other)
 {
+	peer->pipes = malloc(sizeof(*peer->pipes));
+	if (!peer->pipes)
+		return false;
+	atomic_init(peer->pipes, 2);
+	*other = *peer;
+	return true;
+}
+
+bool soft_peer_unmap(struct soft_peer *peer)
+{
+	if (peer->pipes && atomic_fetch_sub(peer->pipes, 1) != 1)
+		return false;
+	free(peer->pipes);
 	munmap((void *)(uintptr_t)peer->seg, sizeof(*peer->seg));
 	munmap(peer->bell, sizeof(*peer->bell));
 	close(peer->wakeup_fd);
 	if (peer->pidfd >= 0)
 		close(peer->pidfd);
+	return true;
 }
 
 static __thread uint64_t last_ring __attribute__((tls_model("initial-exec")));

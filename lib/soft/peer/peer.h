@@ -4,6 +4,7 @@
 #define SOFT_PEER_H
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,10 +28,11 @@ struct soft_hello {
 	uint32_t can_vm; /* in the answer: the responder can read the requester's memory */
 	uint64_t probe;  /* address of the sender's segment->magic, to try process_vm_readv */
 	int32_t error;   /* errno value of the responder's shortage, in an answer without descriptors */
-	uint32_t reserved;
+	uint32_t pipes;  /* in the answer: 1 if a pipe back comes with it */
 };
 
 struct soft_peer {
+	_Atomic uint32_t *pipes; /* that share the rest, and the socket; NULL: one */
 	pid_t pid;
 	int pidfd;     /* readable when it has ended; -1 if the kernel has none */
 	int wakeup_fd; /* its engine's eventfd */
@@ -45,8 +47,9 @@ int soft_hello_send(int sock, const struct soft_hello *hello, const int *fds, si
 /* Answers that this process lacks a resource. */
 void soft_hello_refuse(int sock, int err);
 /*
- * Receives exactly nfds descriptors. Returns 0 or an errno value: EMFILE if this process has no
- * room for them, EREMOTEIO or EREMCHG if the other side is short, otherwise EPROTO.
+ * Receives exactly nfds descriptors, and hello->pipes more. Returns 0 or an errno value: EMFILE if
+ * this process has no room for them, EREMOTEIO or EREMCHG if the other side is short, otherwise
+ * EPROTO.
  */
 int soft_hello_recv(int sock, struct soft_hello *hello, int *fds, size_t nfds);
 void soft_close_all(const int *fds, size_t n);
@@ -55,7 +58,10 @@ void soft_close_all(const int *fds, size_t n);
 bool soft_peer_probe_vm(pid_t pid, uint64_t addr);
 /* Takes over the descriptors. Returns 0 or an errno value. */
 int soft_peer_map(struct soft_peer *peer, pid_t pid, const int *fds);
-void soft_peer_unmap(struct soft_peer *peer);
+/* Makes *other the peer of a second pipe. Returns false without memory. */
+bool soft_peer_share(struct soft_peer *peer, struct soft_peer *other);
+/* Returns whether no other pipe shares the peer; then the caller closes the socket. */
+bool soft_peer_unmap(struct soft_peer *peer);
 /* Wakes the peer's engine, unless a wakeup is pending. */
 void soft_peer_wake(const struct soft_peer *peer);
 /* Notifies the peer that a pipe has something for it. */

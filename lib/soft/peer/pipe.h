@@ -13,6 +13,7 @@
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
 
+struct soft_in;
 struct soft_rmap;
 
 /* When a peer without an answer is notified again (pipe.c). */
@@ -34,6 +35,7 @@ struct soft_out {
 	_Atomic bool answered;    /* the members above are known, not only the slot */
 	_Atomic bool dead;
 	int sock;
+	struct soft_in *back; /* came with the answer, or NULL */
 	struct shm_pipe *shm;
 	struct soft_lock tx;
 	uint64_t req_head;          /* under tx */
@@ -54,6 +56,7 @@ struct soft_in {
 	struct soft_peer peer;
 	bool can_vm;
 	int sock;
+	struct soft_out *back; /* went with the answer, or NULL */
 	struct shm_pipe *shm;
 	uint64_t req_tail, resp_head; /* under core->progress */
 	uint64_t req_seen;            /* to be carried out in this round */

@@ -59,6 +59,7 @@ struct soft_core {
 	uint32_t nout;
 	struct soft_in *in[SOFT_MAX_PIPES]; /* under progress */
 	uint32_t nin;
+	_Atomic uint32_t connecting; /* slot of the peer being connected to; 0: none */
 	pthread_mutex_t table_lock;
 	struct soft_qp *_Atomic qp[SHM_QPS]; /* set under table_lock, cleared under progress too */
 	_Atomic uint32_t qp_top;             /* indices below it have been used */

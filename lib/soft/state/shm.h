@@ -28,7 +28,7 @@
 #include <time.h>
 
 enum {
-	SHM_ABI = 10,
+	SHM_ABI = 11,
 	SHM_QPS_PER_SLOT = 4096, /* a queue pair's number is slot << 12 | index */
 	SHM_SLOT_BITS = 12,
 	SHM_SLOT_NUMBERS = 1 << 12, /* a queue pair's number has 24 bits */
