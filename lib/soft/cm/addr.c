@@ -8,6 +8,7 @@
 #include <ifaddrs.h>
 #include <infiniband/verbs.h>
 #include <netdb.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,9 +72,7 @@ static bool same_host(const struct sockaddr *a, const struct sockaddr *b)
 	return memcmp(&in6(a)->sin6_addr, &in6(b)->sin6_addr, sizeof(struct in6_addr)) == 0;
 }
 
-/*
- * An address of this host that a thread has found: listing addresses takes two dozen system calls.
- */
+/* The address of this host that was found last: listing addresses takes two dozen system calls. */
 struct known {
 	union {
 		struct sockaddr any;
@@ -83,7 +82,8 @@ struct known {
 	time_t until_s;
 };
 
-static __thread struct known known __attribute__((tls_model("initial-exec")));
+static struct known known;
+static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static time_t now_s(void)
 {
@@ -95,13 +95,25 @@ static time_t now_s(void)
 
 static bool is_known(const struct sockaddr *addr)
 {
-	return known.until_s > now_s() && same_host(&known.addr.any, addr);
+	bool is;
+
+	pthread_mutex_lock(&known_lock);
+	is = known.until_s > now_s() && same_host(&known.addr.any, addr);
+	pthread_mutex_unlock(&known_lock);
+	return is;
 }
 
 static void remember(const struct sockaddr *addr)
 {
+	pthread_mutex_lock(&known_lock);
 	memcpy(&known.addr, addr, cm_addr_len(addr));
 	known.until_s = now_s() + KNOWN_S;
+	pthread_mutex_unlock(&known_lock);
+}
+
+void cm_addr_forked(void)
+{
+	pthread_mutex_init(&known_lock, NULL);
 }
 
 static bool is_listed(const struct sockaddr *addr)

@@ -147,6 +147,8 @@ static inline int cm_fail(int err)
 socklen_t cm_addr_len(const struct sockaddr *addr);
 bool cm_addr_any(const struct sockaddr *addr);
 bool cm_addr_local(const struct sockaddr *addr);
+/* In a child of fork. */
+void cm_addr_forked(void);
 uint16_t cm_addr_port(const struct sockaddr *addr);
 void cm_addr_set_port(struct sockaddr *addr, uint16_t port);
 void cm_addr_gid(const struct sockaddr *addr, union ibv_gid *gid);

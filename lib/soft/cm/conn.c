@@ -419,6 +419,7 @@ SOFT_EXPORT int rdma_disconnect(struct rdma_cm_id *base)
 
 static void in_child(void)
 {
+	cm_addr_forked();
 	cm_id_forked();
 	cm_msg_forked();
 }
