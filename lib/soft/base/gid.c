@@ -7,6 +7,7 @@
 #include <infiniband/verbs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,8 +15,7 @@
 
 #include "soft/base/base.h"
 
-/* Returns a number made from the machine's id, or its name if it has none. */
-__be64 soft_guid(void)
+static __be64 read_guid(void)
 {
 	uint64_t hash = 0xcbf29ce484222325u;
 	char id[128] = "softverbs";
@@ -35,6 +35,19 @@ __be64 soft_guid(void)
 	hash = (hash & ~(1ull << 56)) | 1ull << 57;
 	for (int i = 0; i < 8; i++)
 		((uint8_t *)&guid)[i] = (uint8_t)(hash >> (8 * (7 - i)));
+	return guid;
+}
+
+/* Returns a number made from the machine's id, or its name if it has none. */
+__be64 soft_guid(void)
+{
+	static _Atomic __be64 known;
+	__be64 guid = atomic_load(&known);
+
+	if (!guid) {
+		guid = read_guid();
+		atomic_store(&known, guid);
+	}
 	return guid;
 }
 
