@@ -300,8 +300,10 @@ static int send_locked(struct peer *peer, struct am_sender *out, const struct am
 	rc = message->result_bytes > 0 ? open_results(peer, out) : 0;
 	if (rc)
 		return rc;
-	if (!take_room(out, message, &place))
+	if (!take_room(out, message, &place)) {
+		wake(peer, out);
 		return 0;
+	}
 	slot = (struct remote){ ring.addr + out->sent % AM_SLOTS * sizeof(struct am), ring.rkey };
 	rc = write_message(peer, &ring, message, &place, slot.addr);
 	if (rc == 0)

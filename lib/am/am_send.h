@@ -16,8 +16,8 @@
  *
  *   the ring   The target makes it at the first wakeup, and writes its place into our area
  *              (am_ring). Until then am_send returns 0.
- *   a wakeup   goes with a stamp if the previous one has been answered (am_recv.h). A waiting
- *              sender wakes the target again: the answer and a message may have crossed.
+ *   a wakeup   goes with a stamp if the previous one has been answered (am_recv.h). A sender that
+ *              waits wakes the target again: answer and message may have crossed.
  *
  * A refused message has no effect and no result. The calls that complete messages report its error
  * (deferred_error.h).

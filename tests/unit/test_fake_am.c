@@ -252,6 +252,70 @@ static void am__wake_a_target_that_calls_nothing(void)
 	CU_ASSERT_EQUAL(sums[1], 50);
 }
 
+static uint32_t held;
+
+/* Applies no message while they are held. */
+static int hold_or_add(struct oriel_job *job, const struct am *am, const uint8_t *data, void *result)
+{
+	return state_load(&held) ? AM_LATER : add_up(job, am, data, result);
+}
+
+static const struct am_handler holder = { hold_or_add };
+
+/* Sends until there is no room, and goes on until the target has answered the last wakeup. Returns how many it sent. */
+static uint64_t fill_ring(struct rank *rank, struct peer *peer, const struct am_message *message)
+{
+	const struct am_sender *out = peer->am_sender;
+	struct am_sent sent = { 0 };
+	uint64_t wakes;
+	int rc;
+
+	do {
+		wakes = out->wakes;
+		rc = am_send(peer, message, &sent);
+		wire_poll(&peer->wire);
+		sched_yield();
+	} while (rc == 1 || (rc == 0 && out->wakes == wakes && out->rested < wakes));
+	rank->wrong += rc != 0 || out->wakes == wakes;
+	return sent.number;
+}
+
+/* The target, whose threads call nothing, rests while its ring is full of messages that another thread holds up. */
+static void fill_ring_of_sleeper(struct rank *rank)
+{
+	struct am_message message = { .am = { .data_bytes = 8 }, .data = &(uint64_t){ 1 } };
+	struct peer *peer;
+
+	if (rank_join(rank, NULL))
+		return;
+	rank->job->am.handler = &holder;
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	if (rank->rank == 1)
+		state_store(&asleep, 1); /* pairs with rank 0's */
+	while (rank->rank == 0 && !state_load(&asleep))
+		sched_yield();
+	peer = neighbour(rank, 1);
+	if (rank->rank == 0) {
+		await(rank, peer, post(rank, peer, &message));
+		state_store(&held, 1); /* pairs with the state_load in hold_or_add */
+		rank->wrong += fill_ring(rank, peer, &message) != AM_SLOTS + 1;
+		state_store(&held, 0);
+		await(rank, peer, AM_SLOTS + 1);
+	}
+	while (rank->rank == 1 && __atomic_load_n(&sums[1], __ATOMIC_ACQUIRE) < AM_SLOTS + 1)
+		sched_yield();
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+static void am__wake_a_target_that_has_no_room(void)
+{
+	fake_reset();
+	asleep = 0;
+	run(fill_ring_of_sleeper, "no room");
+	CU_ASSERT_EQUAL(sums[1], AM_SLOTS + 1);
+}
+
 static void send_nonsense(struct rank *rank)
 {
 	struct am_message good = { .am = { .data_bytes = 8 }, .data = &(uint64_t){ 1 } }, bad = good;
@@ -358,8 +422,8 @@ static void fetch_parts(struct rank *rank, struct peer *peer)
 		/* The first eight bytes of a result are the sum before. */
 		for (int i = 0; i < PARTS; i++) {
 			for (int k = i == 0 ? 8 : 0; k < 2 * PART_BYTES; k++)
-				rank->wrong += to[PARTS - 1 - i][k] !=
-				               (refused || k >= PART_BYTES ? 0 : (uint8_t)(i * PART_BYTES + k + 1));
+				rank->wrong +=
+					to[PARTS - 1 - i][k] != (refused || k >= PART_BYTES ? 0 : (uint8_t)(i * PART_BYTES + k + 1));
 		}
 	}
 }
@@ -388,6 +452,7 @@ void suite_am(void)
 	CU_ADD_TEST(s, am__are_applied_in_order_and_answered);
 	CU_ADD_TEST(s, am__are_applied_later);
 	CU_ADD_TEST(s, am__wake_a_target_that_calls_nothing);
+	CU_ADD_TEST(s, am__wake_a_target_that_has_no_room);
 	CU_ADD_TEST(s, am__of_nonsense_are_refused_to_their_sender_only);
 	CU_ADD_TEST(s, am__cost_two_writes_and_an_answer);
 	CU_ADD_TEST(s, am__results_come_in_parts);
