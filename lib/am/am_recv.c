@@ -63,7 +63,7 @@ static bool send_result(struct am_receiver *ring, const struct am *am, uint32_t 
 	if (!result_place(ring, am, size_bytes, &to))
 		return false;
 	if (peer_is_up(ring->peer))
-		wire_write(&ring->peer->wire, ring->peer->job->am.result, size_bytes, to);
+		direct_write(&ring->peer->direct, ring->peer->job->am.result, size_bytes, to);
 	return true;
 }
 

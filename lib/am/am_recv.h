@@ -5,10 +5,9 @@
  * DESIGN NOTES
  *
  * Each peer that has sent a message writes a ring here (layout.h); am_send.h is its side. Messages
- * are taken in order, by their stamps. The handler, which knows windows and operations, applies
- * them and refuses invalid ones, all under am->lock, so these operations are atomic among
- * themselves. A rank that dies leaves none half applied and nothing locked: a message without its
- * stamp does not count.
+ * are taken in order, by their stamps. The handler applies or refuses them under am->lock, so
+ * these operations are atomic among themselves. A rank that dies leaves none half applied and
+ * nothing locked: a message without its stamp does not count.
  *
  * Messages are applied by
  *

@@ -256,9 +256,9 @@ static int write_message(struct peer *peer, const struct segment_ref *ring, cons
 	if (inline_bytes > 0)
 		memcpy(am.data, message->data, inline_bytes);
 	else if (am.data_bytes > 0)
-		rc = wire_write(&peer->wire, message->data, am.data_bytes, data);
+		rc = direct_write(&peer->direct, message->data, am.data_bytes, data);
 	if (rc == 0)
-		rc = wire_write(&peer->wire, &am, offsetof(struct am, data) + inline_bytes, there);
+		rc = direct_write(&peer->direct, &am, offsetof(struct am, data) + inline_bytes, there);
 	return rc ? rc : placed(peer);
 }
 

@@ -5,10 +5,10 @@
  * DESIGN NOTES
  *
  * A message is an operation that its target carries out. The sender alone writes the ring at the
- * target (layout.h): operands, then the slot, then the stamp, which is the message's number, by a
- * plain write. If the device does not place writes in order (flag_mode), the sender waits before
- * the stamp. The target answers with struct am_ack in our area, behind the results, which land in
- * registered memory. The thread that sees the answer, in a call of the program, copies them out.
+ * target (layout.h): operands and slot, by stores if it is mapped, then the stamp, which is the
+ * message's number, by a write. If the device does not place writes in order (flag_mode), the
+ * sender waits before the stamp. The target answers with struct am_ack in our area, behind the
+ * results. The thread of the program that sees the answer copies them out.
  *
  * A message needs a slot, and contiguous bytes of ring data for operands that do not fit it.
  * Results use the same offset in the memory for results. Room is free when the message is applied

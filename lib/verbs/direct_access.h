@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "verbs/wire.h"
 
@@ -105,6 +106,17 @@ static inline int direct_flag(struct direct_access *direct, uint64_t before, uin
 	if (!word)
 		return wire_flag(direct->wire, before, value, target, number);
 	flag_store(word, value); /* pairs with what the caller names */
+	return 0;
+}
+
+/* Writes what a later request makes known: by stores, or by wire_write. */
+static inline int direct_write(struct direct_access *direct, const void *from, size_t size_bytes, struct remote target)
+{
+	void *here = direct_has_stores(direct) ? direct_words(direct, target, size_bytes) : NULL;
+
+	if (!here)
+		return wire_write(direct->wire, from, size_bytes, target);
+	memcpy(here, from, size_bytes);
 	return 0;
 }
 
