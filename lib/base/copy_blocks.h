@@ -18,13 +18,13 @@ struct blocks {
 static inline void copy_each_block(struct blocks to, struct blocks from, size_t size_bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		memcpy(to.at, from.at, size_bytes);
+		memmove(to.at, from.at, size_bytes);
 		to.at += to.distance;
 		from.at += from.distance;
 	}
 }
 
-/* Copies `count` blocks. No byte of the source is one of the destination. */
+/* Copies `count` blocks, each as memmove does. */
 static inline void copy_blocks(struct blocks to, struct blocks from, size_t size_bytes, size_t count)
 {
 	switch (size_bytes) {

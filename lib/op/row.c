@@ -4,7 +4,12 @@
 
 #include <stdint.h>
 
+#include "base/copy_blocks.h"
+#include "base/err.h"
 #include "op/acc_route.h"
+#include "op/acc_target.h"
+#include "op/enter.h"
+#include "op/gate.h"
 #include "op/list.h"
 #include "op/target.h"
 #include "win/link.h"
@@ -65,13 +70,14 @@ bool row_find(const struct row_lists *lists, enum oriel_type type, enum oriel_op
 	return true;
 }
 
-bool row_place(struct oriel_win *win, struct link *link, struct acc *acc, size_t disp)
+/* Completes *acc. Returns whether all blocks, the first at disp, are in range. */
+static bool place(const struct link *link, struct acc *acc, size_t disp)
 {
 	ptrdiff_t step, extent;
 	struct acc_span span;
 	uint64_t offset;
 
-	if (link_mapped(link) || !in_range(link, disp, element_span(acc->type, acc->count), &offset) ||
+	if (!in_range(link, disp, element_span(acc->type, acc->count), &offset) ||
 	    __builtin_mul_overflow(acc->row.target, (int64_t)link->disp_unit_bytes, &step) ||
 	    __builtin_mul_overflow(step, (int64_t)(acc->blocks - 1), &extent))
 		return false;
@@ -80,13 +86,93 @@ bool row_place(struct oriel_win *win, struct link *link, struct acc *acc, size_t
 	if (extent < 0 && -(uint64_t)extent > offset)
 		return false;
 	span = acc_span(acc);
-	if (span.bytes > UINT32_MAX || span.bytes > link->size_bytes ||
-	    span.from - link->base > link->size_bytes - span.bytes)
+	return span.bytes <= link->size_bytes && span.from - link->base <= link->size_bytes - span.bytes;
+}
+
+bool row_place(struct oriel_win *win, struct link *link, struct acc *acc, size_t disp)
+{
+	struct acc_span span;
+
+	if (link_mapped(link) || !place(link, acc, disp))
 		return false;
-	if (!acc_row_is_even(acc->type, acc->row.target) ||
+	span = acc_span(acc);
+	if (span.bytes > UINT32_MAX || !acc_row_is_even(acc->type, acc->row.target) ||
 	    acc_route(link, acc->type, acc->remote_addr, acc->count) != ACC_ROUTE_AM)
 		return false;
 	if (link_remote_regions(link) && !remote_region_unmapped(win, link, span.from, span.bytes))
 		return false;
 	return acc->op == ORIEL_NO_OP || !link->read_only;
+}
+
+static const char *call_of(const struct oriel_row *row)
+{
+	if (row->accumulates)
+		return row->result.first ? "oriel_get_accumulatev" : "oriel_accumulatev";
+	return row->op == ORIEL_NO_OP ? "oriel_getv" : "oriel_putv";
+}
+
+static bool take_row(const struct oriel_row *row, struct acc *acc)
+{
+	const bool reads = row->op != ORIEL_NO_OP;
+
+	if (row->block_bytes == 0 || row->block_bytes > LIST_PIECE_BYTES || row->blocks == 0 || row->blocks > UINT32_MAX ||
+	    !element_legal(row->op, row->type) || row->block_bytes % element_types[row->type].size_bytes != 0 ||
+	    !(reads ? row->origin.first : row->result.first))
+		return false;
+	acc_init(acc, row->type, row->op, row->block_bytes / element_types[row->type].size_bytes);
+	acc->blocks = (uint32_t)row->blocks;
+	acc->origin = reads ? row->origin.first : NULL;
+	acc->result = row->result.first;
+	acc->row = (struct acc_row){
+		.target = row->distance, .origin = row->origin.distance, .result = row->result.distance, .call = call_of(row)
+	};
+	return true;
+}
+
+static bool copy_row(struct oriel_win *win, struct link *link, struct acc *acc, size_t disp)
+{
+	const bool put = acc->op != ORIEL_NO_OP;
+	struct blocks here, there;
+
+	if ((put && link->read_only) || !place(link, acc, disp) || !gate_opens(win, link))
+		return false;
+	gate_pass(win, link);
+	here = put ? (struct blocks){ (uint8_t *)(uintptr_t)acc->origin, acc->row.origin }
+	           : (struct blocks){ acc->result, acc->row.result };
+	there = (struct blocks){ (uint8_t *)(uintptr_t)acc->remote_addr, acc->row.target };
+	copy_blocks(put ? there : here, put ? here : there, acc->count, acc->blocks);
+	return true;
+}
+
+static int send_row(struct oriel_win *win, const struct oriel_row *row, struct acc *acc, int rank)
+{
+	const char *call = acc->row.call;
+	struct link *link;
+	int rc = op_begin(win, rank, false, &link, call);
+
+	if (rc)
+		return rc;
+	if (!(row->accumulates || list_takes_messages(link)) || !row_place(win, link, acc, row->disp))
+		return ORIEL_ROW_NOT;
+	return acc_issue_or_defer(win, link, acc, call);
+}
+
+int oriel_row(oriel_win *win, const struct oriel_row *row, int target_rank)
+{
+	struct link *link;
+	struct acc acc;
+	int rc;
+
+	if (!take_row(row, &acc))
+		return ORIEL_ROW_NOT;
+	rc = win_enter(win, acc.row.call);
+	if (rc)
+		return rc;
+	link = gate_find(win, target_rank);
+	if (!link || !link_mapped(link))
+		rc = send_row(win, row, &acc, target_rank);
+	else
+		rc = !row->accumulates && copy_row(win, link, &acc, row->disp) ? 0 : ORIEL_ROW_NOT;
+	win_leave(win);
+	return rc < 0 ? err_in(rc, acc.row.call) : rc;
 }

@@ -9,8 +9,9 @@
  * count and distance (layout.h), and is checked by its two ends. A list (list.h) needs a table, and
  * a check and an operation for each piece.
  *
- * All other calls take the general path: if the pieces differ, if they are not all in range, or if
- * the target is to be found or mapped first.
+ * The layer for MPI names rows: a list takes longer to write than the blocks to copy.
+ *
+ * Other calls take the general path.
  */
 #ifndef ORIEL_ROW_H
 #define ORIEL_ROW_H
@@ -18,10 +19,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "op/acc.h"
 #include "oriel.h"
 
-struct oriel_win;
+struct acc;
 struct link;
 
 /* The lists of a vector call, of `count` pieces each; NULL: it has no such list. */
@@ -43,5 +43,26 @@ bool row_find(const struct row_lists *lists, enum oriel_type type, enum oriel_op
  * target is described; the caller holds win->lock.
  */
 bool row_place(struct oriel_win *win, struct link *link, struct acc *acc, size_t disp);
+
+/* The first block, or NULL; and the distance from each block to the next. */
+struct oriel_row_side {
+	void *first;
+	ptrdiff_t distance;
+};
+
+struct oriel_row {
+	size_t block_bytes, blocks;
+	struct oriel_row_side origin, result;
+	size_t disp;        /* of the target's first block */
+	ptrdiff_t distance; /* at the target, in units of displacement */
+	enum oriel_type type;
+	enum oriel_op op; /* put: ORIEL_REPLACE of bytes; get: ORIEL_NO_OP */
+	bool accumulates;
+};
+
+#define ORIEL_ROW_NOT 1
+
+/* Acts as the vector call. Returns ORIEL_ROW_NOT if that is needed; nothing has happened. */
+__attribute__((visibility("default"))) int oriel_row(oriel_win *win, const struct oriel_row *row, int target_rank);
 
 #endif

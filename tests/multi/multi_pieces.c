@@ -16,7 +16,10 @@
 #include "job/job.h"
 #include "job/peer.h"
 #include "sync/page_lock.h"
+#include "win/link.h"
+#include "win/win.h"
 #include "op/element.h"
+#include "op/row.h"
 
 #define SHARE_BYTES (4 * LOCKED_PAGE_BYTES)
 #define PIECES 40
@@ -350,12 +353,12 @@ struct row {
 };
 
 static const struct row rows[] = {
-	{ 1, 700, 2, ORIEL_INT8 },          { 3, 500, 7, ORIEL_INT8 },        { 8, 64, 16, ORIEL_INT64 },
-	{ 8, 3000, 16, ORIEL_DOUBLE },      { 24, 300, 40, ORIEL_UINT64 },    { 24, 300, 36, ORIEL_DOUBLE },
-	{ 8, 2000, -24, ORIEL_DOUBLE },     { 64, 1, 128, ORIEL_FLOAT },      { 8, 2, 8192, ORIEL_DOUBLE },
-	{ 4, 40000, 8, ORIEL_INT32 },       { 8, 100000, 16, ORIEL_DOUBLE },  { 16, 200, 4104, ORIEL_INT16 },
-	{ 8, 200, 10, ORIEL_DOUBLE },       { 512, 100, -1000, ORIEL_FLOAT }, { 8, 30, 0, ORIEL_INT32 },
-	{ 16, 100, 48, ORIEL_INT128 },      { 16, 40, 32, ORIEL_DOUBLE_INT },
+	{ 1, 700, 2, ORIEL_INT8 },      { 3, 500, 7, ORIEL_INT8 },        { 8, 64, 16, ORIEL_INT64 },
+	{ 8, 3000, 16, ORIEL_DOUBLE },  { 24, 300, 40, ORIEL_UINT64 },    { 24, 300, 36, ORIEL_DOUBLE },
+	{ 8, 2000, -24, ORIEL_DOUBLE }, { 64, 1, 128, ORIEL_FLOAT },      { 8, 2, 8192, ORIEL_DOUBLE },
+	{ 4, 40000, 8, ORIEL_INT32 },   { 8, 100000, 16, ORIEL_DOUBLE },  { 16, 200, 4104, ORIEL_INT16 },
+	{ 8, 200, 10, ORIEL_DOUBLE },   { 512, 100, -1000, ORIEL_FLOAT }, { 8, 30, 0, ORIEL_INT32 },
+	{ 16, 100, 48, ORIEL_INT128 },  { 16, 40, 32, ORIEL_DOUBLE_INT },
 };
 
 /* One row, on all sides; at the origin its blocks lie in another order, with other gaps. */
@@ -365,6 +368,8 @@ struct row_call {
 	size_t base; /* displacement of rank 0's memory */
 	struct row row;
 	size_t moved; /* a block that lies elsewhere; 0: none */
+	bool named;   /* by oriel_row, as the layer's calls */
+	size_t taken; /* calls that it has carried out */
 	struct oriel_origin_piece *origin, *result;
 	struct oriel_target_piece *target;
 	uint8_t *from, *found, *expected;
@@ -420,27 +425,90 @@ static void check_memory(struct row_call *c)
 	free(seen);
 }
 
-static void move_row(struct row_call *c)
+static struct oriel_row_side side_of(const struct row_call *c, const struct oriel_origin_piece *list)
+{
+	return (struct oriel_row_side){ list[0].addr,
+		                            c->row.count > 1 ? (uint8_t *)list[1].addr - (uint8_t *)list[0].addr : 0 };
+}
+
+/* Calls oriel_row. Returns its result, or that lists are to be given. */
+static int by_name(struct row_call *c, struct oriel_row row)
+{
+	int rc;
+
+	if (!c->named || c->moved)
+		return ORIEL_ROW_NOT;
+	row.block_bytes = c->row.block_bytes;
+	row.blocks = c->row.count;
+	row.disp = c->target[0].disp;
+	row.distance = c->row.distance;
+	rc = oriel_row(c->win, &row, 0);
+	c->taken += rc == 0;
+	return rc;
+}
+
+static int put_row(struct row_call *c)
 {
 	const int n = (int)c->row.count;
+	int rc =
+		by_name(c, (struct oriel_row){ .origin = side_of(c, c->origin), .type = ORIEL_UINT8, .op = ORIEL_REPLACE });
+
+	return rc == ORIEL_ROW_NOT ? oriel_putv(c->win, c->origin, n, 0, c->target, n) : rc;
+}
+
+static int get_row(struct row_call *c)
+{
+	const int n = (int)c->row.count;
+	int rc = by_name(c, (struct oriel_row){ .result = side_of(c, c->result), .type = ORIEL_UINT8, .op = ORIEL_NO_OP });
+
+	return rc == ORIEL_ROW_NOT ? oriel_getv(c->win, c->result, n, 0, c->target, n) : rc;
+}
+
+static int add_row(struct row_call *c, enum oriel_op op)
+{
+	const int n = (int)c->row.count;
+	const enum oriel_type type = c->row.type;
+	int rc =
+		by_name(c, (struct oriel_row){ .origin = side_of(c, c->origin), .type = type, .op = op, .accumulates = true });
+
+	return rc == ORIEL_ROW_NOT ? oriel_accumulatev(c->win, c->origin, n, type, op, 0, c->target, n) : rc;
+}
+
+static int fetch_row(struct row_call *c, enum oriel_op op)
+{
+	const int n = (int)c->row.count;
+	const enum oriel_type type = c->row.type;
+	const bool reads = op != ORIEL_NO_OP;
+	struct oriel_row row = { .result = side_of(c, c->result), .type = type, .op = op, .accumulates = true };
+	int rc;
+
+	if (reads)
+		row.origin = side_of(c, c->origin);
+	rc = by_name(c, row);
+	return rc == ORIEL_ROW_NOT ? oriel_get_accumulatev(c->win, reads ? c->origin : NULL, reads ? n : 0, c->result, n,
+	                                                   type, op, 0, c->target, n)
+	                           : rc;
+}
+
+static void move_row(struct row_call *c)
+{
 	const enum oriel_op op = c->row.type == ORIEL_DOUBLE_INT ? ORIEL_MINLOC : ORIEL_SUM;
 
-	CHECK_OK(c->m, oriel_putv(c->win, c->origin, n, 0, c->target, n));
+	CHECK_OK(c->m, put_row(c));
 	row_model(c, ORIEL_INT8, ORIEL_REPLACE, false);
 	check_memory(c);
-	CHECK_OK(c->m, oriel_getv(c->win, c->result, n, 0, c->target, n));
+	CHECK_OK(c->m, get_row(c));
 	CHECK_OK(c->m, oriel_win_flush(c->win, 0));
 	row_model(c, ORIEL_INT8, ORIEL_NO_OP, true);
-	CHECK_OK(c->m, oriel_accumulatev(c->win, c->origin, n, c->row.type, op, 0, c->target, n));
+	CHECK_OK(c->m, add_row(c, op));
 	row_model(c, c->row.type, op, false);
 	check_memory(c);
 	fill_row(c, first_offset(&c->row));
-	CHECK_OK(c->m,
-	         oriel_get_accumulatev(c->win, c->origin, n, c->result, n, c->row.type, ORIEL_REPLACE, 0, c->target, n));
+	CHECK_OK(c->m, fetch_row(c, ORIEL_REPLACE));
 	CHECK_OK(c->m, oriel_win_flush(c->win, 0));
 	row_model(c, c->row.type, ORIEL_REPLACE, true);
 	fill_row(c, first_offset(&c->row));
-	CHECK_OK(c->m, oriel_get_accumulatev(c->win, NULL, 0, c->result, n, c->row.type, ORIEL_NO_OP, 0, c->target, n));
+	CHECK_OK(c->m, fetch_row(c, ORIEL_NO_OP));
 	CHECK_OK(c->m, oriel_win_flush(c->win, 0));
 	row_model(c, c->row.type, ORIEL_NO_OP, true);
 	check_memory(c);
@@ -462,14 +530,12 @@ static void move_almost_row(struct row_call *c)
 /* The last byte of one block lies beyond the memory. */
 static void refuse_row(struct row_call *c)
 {
-	const int n = (int)c->row.count;
 	size_t last = first_offset(&c->row) + (c->row.distance > 0 ? (c->row.count - 1) * (size_t)c->row.distance : 0);
 
 	fill_row(c, first_offset(&c->row) + ROW_MEMORY - last - c->row.block_bytes + 1);
-	CHECK_RC(c->m, ORIEL_ERR_RANGE, oriel_putv(c->win, c->origin, n, 0, c->target, n));
-	CHECK_RC(c->m, ORIEL_ERR_RANGE, oriel_getv(c->win, c->result, n, 0, c->target, n));
-	CHECK_RC(c->m, ORIEL_ERR_RANGE,
-	         oriel_accumulatev(c->win, c->origin, n, c->row.type, ORIEL_REPLACE, 0, c->target, n));
+	CHECK_RC(c->m, ORIEL_ERR_RANGE, put_row(c));
+	CHECK_RC(c->m, ORIEL_ERR_RANGE, get_row(c));
+	CHECK_RC(c->m, ORIEL_ERR_RANGE, add_row(c, ORIEL_REPLACE));
 	check_memory(c);
 }
 
@@ -502,9 +568,21 @@ static void call_rows(struct row_call *c)
 }
 
 /* The last rank calls; rank 0, whose memory it is, waits in a barrier, and so polls. */
-static void rows_to_rank_0(struct multi *m)
+static void call_rows_in(struct multi *m, struct row_call *call, void *base)
 {
-	struct row_call call = { .m = m };
+	if (m->rank == 0)
+		memset(base, 0, ROW_MEMORY);
+	CHECK_OK(m, oriel_barrier(m->job));
+	CHECK_OK(m, oriel_win_lock_all(call->win, 0));
+	if (m->rank == m->size - 1)
+		call_rows(call);
+	CHECK_OK(m, oriel_win_unlock_all(call->win));
+	CHECK_OK(m, oriel_barrier(m->job));
+}
+
+static void rows_to_rank_0(struct multi *m, bool named)
+{
+	struct row_call call = { .m = m, .named = named };
 	struct multi_window w;
 	oriel_win *dynamic;
 
@@ -519,17 +597,38 @@ static void rows_to_rank_0(struct multi *m)
 	for (int i = 0; i < 2; i++) {
 		call.win = i ? dynamic : w.win;
 		call.base = i ? (size_t)multi_word(m, ADDRESS) : 0;
-		if (m->rank == 0)
-			memset(w.base, 0, ROW_MEMORY);
-		CHECK_OK(m, oriel_barrier(m->job));
-		CHECK_OK(m, oriel_win_lock_all(call.win, 0));
-		if (m->rank == m->size - 1)
-			call_rows(&call);
-		CHECK_OK(m, oriel_win_unlock_all(call.win));
-		CHECK_OK(m, oriel_barrier(m->job));
+		call_rows_in(m, &call, w.base);
 	}
+	CHECK(m, !named || m->rank != m->size - 1 || multi_failed(m) || call.taken > 0);
 	CHECK_OK(m, oriel_win_free(&dynamic));
 	multi_window_close(m, &w);
+}
+
+static void lists_of_rows(struct multi *m)
+{
+	rows_to_rank_0(m, false);
+}
+
+/* Allocated memory; if it is mapped, each put and get of a row but the first is one call. */
+static void named_rows_in_allocated(struct multi *m)
+{
+	struct row_call call = { .m = m, .named = true };
+	struct multi_window w;
+
+	multi_window_open_as(m, &w, ROW_MEMORY, NULL, true);
+	call.win = w.win;
+	call_rows_in(m, &call, w.base);
+	if (m->rank == m->size - 1 && !multi_failed(m))
+		CHECK(m, !link_mapped(link_find(w.win, 0)) || call.taken >= 2 * sizeof(rows) / sizeof(rows[0]) - 1);
+	multi_window_close(m, &w);
+}
+
+static void named_rows(struct multi *m)
+{
+	if (oriel_type_bytes(ORIEL_LONG_DOUBLE) != 16)
+		return;
+	named_rows_in_allocated(m);
+	rows_to_rank_0(m, true);
 }
 
 /* Lists that find no room at their target. */
@@ -598,7 +697,8 @@ static void lists_without_room(struct multi *m)
 
 static const struct multi_case cases[] = {
 	{ "A7_D6_random_lists", 0, random_lists },
-	{ "A7_D6_rows", 0, rows_to_rank_0 },
+	{ "A7_D6_rows", 0, lists_of_rows },
+	{ "A7_D6_named_rows", 0, named_rows },
 	{ "A7_lists_without_room", 0, lists_without_room },
 	{ "A14_pieces_of_a_page_that_is_held", 0, held_page },
 	{ "L3_words_of_pages_that_are_held", 0, words_of_held_pages },

@@ -43,8 +43,7 @@ void job_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
  *
  * DESIGN NOTES
  *
- * MPICH spins in its own, so when oversubscribed each step takes as long as the kernel lets a
- * spinning rank run. These calls yield after each test.
+ * MPICH spins in its own, so that oversubscribed steps take long. These yield after each test.
  */
 
 /* Sets all[i] to rank i's mine. */

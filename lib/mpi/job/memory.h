@@ -23,12 +23,10 @@ void memory_release(void);
  *
  * DESIGN NOTES
  *
- * Programs allocate and free scratch memory repeatedly, but Oriel's costs system calls, and a page
- * fault for each page. So freed pieces are kept with their bytes: MPI does not promise zeroes. Only
- * sizes that recur are kept. The total is bounded, and the oldest piece goes first.
+ * Oriel's memory costs system calls, and a page fault for each page. So freed pieces of sizes that
+ * recur are kept, with their bytes. The total is bounded, and the oldest piece goes first.
  *
- * Sizes are rounded up to one of eight between a power of two and the next, so that similar sizes
- * share pieces. The excess is not touched.
+ * Sizes are rounded up to one of eight between a power of two and the next.
  *
  * The caller holds one lock for all calls but pieces_round.
  */
@@ -66,9 +64,8 @@ struct piece *pieces_oldest(void);
  *
  * DESIGN NOTES
  *
- * Memory that peers can map takes descriptors and system calls, so all small memory shares one
- * piece. A slot is 1, 2, 4, 8 or 16 pages; freed slots are reused at the same size. If the piece is
- * used up, the MPI's own memory serves.
+ * All small memory shares one piece. A slot is 1, 2, 4, 8 or 16 pages; freed slots are reused at
+ * the same size. If the piece is used up, the MPI's own memory serves.
  *
  * The caller serialises slots_take and slots_give.
  */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "mpi/win/error.h"
+#include "op/row.h"
 
 int operation_member(const struct window *window, int rank, const char *call)
 {
@@ -210,8 +211,8 @@ int operation_do(struct operation *operation)
 
 /* operations in many pieces; see operation.h. */
 
-#define PIECES_MAX 256    /* of a call of Oriel */
-#define PIECES_ALIKE 1024 /* of a put or get, if they are one row: words fill an active message then */
+#define PIECES_MAX 256 /* of a call of Oriel */
+#define ROW_MIN 16     /* a shorter row is part of a list */
 
 struct walk {
 	uint8_t *addr;
@@ -226,8 +227,8 @@ struct pieces {
 	size_t target_offset;
 	struct walk origin, result, target;
 	int count;
-	struct oriel_origin_piece origins[PIECES_ALIKE], results[PIECES_MAX];
-	struct oriel_target_piece targets[PIECES_ALIKE];
+	struct oriel_origin_piece origins[PIECES_MAX], results[PIECES_MAX];
+	struct oriel_target_piece targets[PIECES_MAX];
 };
 
 /* From one piece to the next, on each side. */
@@ -296,14 +297,25 @@ static size_t common_row(const struct pieces *pieces, size_t bytes, size_t room,
 	return pieces->has_result ? row_of(pieces, &pieces->result, bytes, count, &steps->result) : count;
 }
 
+/* The target's cursor moves last. */
+static void skip(struct walk *walk, size_t bytes, size_t count)
+{
+	if (walk->cursor == &walk->own)
+		cursor_skip_row(walk->cursor, bytes, count);
+}
+
+static uint8_t *place_of(const struct walk *walk)
+{
+	return walk->addr + walk->cursor->offset;
+}
+
 static void take(struct oriel_origin_piece to[], struct walk *walk, size_t bytes, size_t count, ptrdiff_t step)
 {
-	uint8_t *addr = walk->addr + walk->cursor->offset;
+	uint8_t *addr = place_of(walk);
 
 	for (size_t i = 0; i < count; i++)
 		to[i] = (struct oriel_origin_piece){ addr + (ptrdiff_t)i * step, bytes };
-	if (walk->cursor == &walk->own)
-		cursor_skip_row(walk->cursor, bytes, count);
+	skip(walk, bytes, count);
 }
 
 /*
@@ -323,17 +335,16 @@ static void take_targets(struct pieces *pieces, size_t bytes, size_t count, ptrd
 
 	for (size_t i = 0; i < count; i++)
 		to[i] = (struct oriel_target_piece){ disp + (outside ? 0 : i * (size_t)step), bytes };
-	cursor_skip_row(pieces->target.cursor, bytes, count);
+	skip(&pieces->target, bytes, count);
 }
 
 /* Adds the next pieces, as many as are alike and have room. Returns their bytes. */
 static size_t add(struct pieces *pieces, size_t left_bytes)
 {
 	size_t bytes = common(pieces, left_bytes), at = (size_t)pieces->count, count;
-	size_t most = at == 0 && !is_accumulate(pieces->operation) ? PIECES_ALIKE : PIECES_MAX;
 	struct steps steps;
 
-	count = common_row(pieces, bytes, most - at, &steps);
+	count = common_row(pieces, bytes, PIECES_MAX - at, &steps);
 	if (count > 1)
 		count = least(count, left_bytes / bytes);
 	if (pieces->has_origin)
@@ -365,16 +376,66 @@ static int issue(const struct pieces *pieces)
 	}
 }
 
-/* Issues an empty operation, too: Oriel checks it. */
+/* Issues an empty list, too: Oriel checks it. */
+static int issue_list(struct pieces *pieces, size_t *left_bytes)
+{
+	pieces->count = 0;
+	while (*left_bytes > 0 && pieces->count < PIECES_MAX)
+		*left_bytes -= add(pieces, *left_bytes);
+	return issue(pieces);
+}
+
+static struct oriel_row row_of_pieces(const struct pieces *pieces, size_t bytes, size_t count,
+                                      const struct steps *steps)
+{
+	const bool get = pieces->operation->kind == OPERATION_GET;
+	struct oriel_row row = { .block_bytes = bytes,
+		                     .blocks = count,
+		                     .disp = pieces->target_offset + (size_t)pieces->target.cursor->offset,
+		                     .distance = steps->target,
+		                     .op = get ? ORIEL_NO_OP : pieces->op,
+		                     .accumulates = is_accumulate(pieces->operation) };
+
+	row.type = row.accumulates ? pieces->operation->target.known->element : ORIEL_UINT8;
+	if (pieces->has_origin)
+		*(get ? &row.result : &row.origin) = (struct oriel_row_side){ place_of(&pieces->origin), steps->origin };
+	if (pieces->has_result)
+		row.result = (struct oriel_row_side){ place_of(&pieces->result), steps->result };
+	return row;
+}
+
+/* Returns what oriel_row does. */
+static int issue_row(struct pieces *pieces, size_t *left_bytes)
+{
+	const size_t bytes = common(pieces, *left_bytes);
+	struct steps steps;
+	const size_t count = common_row(pieces, bytes, *left_bytes / bytes, &steps);
+	struct oriel_row row;
+	int rc;
+
+	if (count < ROW_MIN || is_outside(pieces))
+		return ORIEL_ROW_NOT;
+	row = row_of_pieces(pieces, bytes, count, &steps);
+	rc = oriel_row(pieces->operation->window->win, &row, pieces->operation->rank);
+	if (rc)
+		return rc;
+	if (pieces->has_origin)
+		skip(&pieces->origin, bytes, count);
+	if (pieces->has_result)
+		skip(&pieces->result, bytes, count);
+	skip(&pieces->target, bytes, count);
+	*left_bytes -= count * bytes;
+	return 0;
+}
+
 static int run(struct pieces *pieces, size_t left_bytes)
 {
 	int rc;
 
 	do {
-		pieces->count = 0;
-		while (left_bytes > 0 && pieces->count < PIECES_MAX)
-			left_bytes -= add(pieces, left_bytes);
-		rc = issue(pieces);
+		rc = left_bytes > 0 ? issue_row(pieces, &left_bytes) : ORIEL_ROW_NOT;
+		if (rc == ORIEL_ROW_NOT)
+			rc = issue_list(pieces, &left_bytes);
 	} while (rc == 0 && left_bytes > 0);
 	return rc;
 }

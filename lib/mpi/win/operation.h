@@ -4,8 +4,8 @@
  *
  * DESIGN NOTES
  *
- * An operation that is one piece on all sides is one plain call of Oriel. Any other is cut into
- * matching pieces, with a cursor per side, for Oriel's vector calls.
+ * An operation that is one piece on all sides is one plain call of Oriel. Any other is cut, with a
+ * cursor per side, into rows (op/row.h), and pieces for Oriel's vector calls.
  */
 #ifndef ORIEL_MPI_OPERATION_H
 #define ORIEL_MPI_OPERATION_H
@@ -51,10 +51,7 @@ int operation_barred(const struct window *window, const struct datatype *datatyp
 /* Returns MPI_SUCCESS, or an error that the window's handler lets it return. */
 int operation_do(struct operation *operation);
 
-/*
- * Carries out an operation in pieces. The sides are known, and the rank is a member. Returns 0 or
- * Oriel's error.
- */
+/* Carries out an operation in pieces. The sides are known. Returns 0 or Oriel's error. */
 int transfer(const struct operation *operation, size_t size_bytes, size_t target_offset, enum oriel_op op);
 
 /*
@@ -64,9 +61,9 @@ int transfer(const struct operation *operation, size_t size_bytes, size_t target
  *
  * An operation that is complete when its call returns has a complete request of the MPI's own. Any
  * other has a generalized request, which the layer lists. Calls that wait for requests or test them
- * first test these with Oriel, and complete those that have ended. While the list is empty, these
- * calls are the MPI's own after one load. Otherwise, calls that wait loop over those that test. A
- * request that the program frees early stays listed until it is complete.
+ * first complete those that have ended. While the list is empty, these calls are the MPI's own.
+ * Otherwise, calls that wait loop over those that test. A request that the program frees early
+ * stays listed until it is complete.
  */
 
 /*

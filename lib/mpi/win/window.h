@@ -103,8 +103,7 @@ bool attribute_number(const struct window *window, int keyval, MPI_Aint *number)
  * hints.c: an MPI_Info as Oriel's hints: the keys that Oriel knows, with usable values
  *
  * Unusable values are left out, as MPI demands. So are two hints on which members must agree, if
- * they differ. Some hints Oriel would turn into errors of calls that MPICH carries out. The layer
- * only reports them as the program has set them last.
+ * they differ. Hints of which Oriel would make errors of calls are only reported as they were set.
  */
 
 #define HINTS_MAX 5
