@@ -210,6 +210,36 @@ static void combine_blocks(struct oriel_job *job, const struct acc *acc, uint8_t
 	}
 }
 
+#define GATHERED_BYTES 4096
+
+static bool are_apart(size_t block_bytes, ptrdiff_t distance)
+{
+	return block_bytes <= GATHERED_BYTES / 2 &&
+	       (distance >= (ptrdiff_t)block_bytes || distance <= -(ptrdiff_t)block_bytes);
+}
+
+/* Operands and results are contiguous. */
+static void combine_gathered(const struct acc *acc, uint8_t *to)
+{
+	const size_t block_bytes = element_span(acc->type, acc->count);
+	const uint8_t *origin = acc->origin;
+	uint8_t *result = acc->result;
+	_Alignas(ELEMENT_BYTES_MAX) uint8_t gathered[GATHERED_BYTES];
+	const struct blocks here = { gathered, (ptrdiff_t)block_bytes };
+
+	for (size_t left = acc->blocks, some; left > 0; left -= some) {
+		const struct blocks there = { to, acc->row.target };
+
+		some = min_size(left, GATHERED_BYTES / block_bytes);
+		copy_blocks(here, there, block_bytes, some);
+		element_apply(acc->type, acc->op, gathered, origin, result, some * acc->count);
+		copy_blocks(there, here, block_bytes, some);
+		to += acc->row.target * (ptrdiff_t)some;
+		origin += some * block_bytes;
+		result += result ? some * block_bytes : 0;
+	}
+}
+
 static void apply_blocks(struct oriel_job *job, const struct acc *acc, uint8_t *to, enum acc_class class)
 {
 	const struct blocks there = { to, acc->row.target };
@@ -220,6 +250,8 @@ static void apply_blocks(struct oriel_job *job, const struct acc *acc, uint8_t *
 	else if (acc->op == ORIEL_REPLACE && !acc->result && class != ACC_WORD)
 		copy_blocks(there, (struct blocks){ (uint8_t *)(uintptr_t)acc->origin, acc->row.origin }, block_bytes,
 		            acc->blocks);
+	else if (class == ACC_NUMBER && are_apart(block_bytes, acc->row.target))
+		combine_gathered(acc, to);
 	else
 		combine_blocks(job, acc, to, class == ACC_REST);
 }
