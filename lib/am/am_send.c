@@ -103,7 +103,7 @@ static void refused(const struct am_subject *about, enum am_verdict verdict)
 static void scatter(const struct am_scatter *scatter, const uint8_t *from)
 {
 	for (uint32_t i = 0; i < scatter->count; i++) {
-		memcpy(scatter->parts[i].to, from, scatter->parts[i].size_bytes);
+		copy_short(scatter->parts[i].to, from, scatter->parts[i].size_bytes);
 		from += scatter->parts[i].size_bytes;
 	}
 }

@@ -308,10 +308,10 @@ static void copy_list(const struct am_list *list, uint8_t *base)
 		const struct am_piece piece = list->pieces[i];
 
 		if (result) {
-			copy_piece(result, base + piece.offset_bytes, piece.count);
+			copy_short(result, base + piece.offset_bytes, piece.count);
 			result += piece.count;
 		} else {
-			copy_piece(base + piece.offset_bytes, operand, piece.count);
+			copy_short(base + piece.offset_bytes, operand, piece.count);
 			operand += piece.count;
 		}
 	}

@@ -5,17 +5,15 @@
  * DESIGN NOTES
  *
  * An operation that no processor or device can carry out from here goes to its target as active
- * messages (am_codec.h) in a ring (am/am_send.h). A thread of the target that waits in a call, or
- * the service thread (am/am_recv.h), applies it by acc_apply_here (acc_route.h), as the target's
- * own operations. An operation longer than a message is split at elements. Messages of one origin
- * are applied in the order in which they were sent (A15).
+ * messages (am_codec.h, am/am_send.h). A thread of the target (am/am_recv.h) applies it by
+ * acc_apply_here (acc_route.h), as the target's own operations. An operation longer than a message
+ * is split at elements. Messages of one origin are applied in order (A15).
  *
  * Fence, flush and unlock wait until link_applied (win/link.h) says that the target has applied the
  * messages and that their results are here. Complete does not wait: its flag leaves behind the
  * messages, and the target's wait applies the messages before the flag.
  *
- * The target checks range and access again, since an active message comes from outside. It refuses
- * a message for a window that it does not have, and a message that makes no sense.
+ * The target checks range and access again, since an active message comes from outside.
  */
 #ifndef ORIEL_AM_ISSUE_H
 #define ORIEL_AM_ISSUE_H

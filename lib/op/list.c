@@ -11,7 +11,9 @@
 #include "op/acc_target.h"
 #include "op/am_codec.h"
 #include "op/am_issue.h"
+#include "op/gate.h"
 #include "op/issue.h"
+#include "op/pieces.h"
 #include "verbs/direct_access.h"
 #include "win/link.h"
 #include "win/remote_regions.h"
@@ -27,6 +29,43 @@ static void note_operation(struct oriel_win *win, const struct link *link)
 {
 	if (!(link->marks & LINK_ACCESS))
 		win->sync |= SYNC_FENCE_USED;
+}
+
+static bool is_pair(struct pieces_seen *seen, const struct link *link, const struct list *list, const struct walk *here)
+{
+	return here->count == list->count && pieces_see(seen, link, here->list, list->target, list->count);
+}
+
+static uint64_t address_of(const struct link *link, const struct oriel_target_piece *piece)
+{
+	return link->base + (uint64_t)piece->disp * link->disp_unit_bytes;
+}
+
+static bool are_in_region(struct oriel_win *win, struct link *link, const struct list *list)
+{
+	uint64_t from = UINT64_MAX, to = 0;
+
+	for (int i = 0; i < list->count; i++) {
+		uint64_t addr = address_of(link, &list->target[i]);
+
+		from = addr < from ? addr : from;
+		to = addr + list->target[i].size_bytes > to ? addr + list->target[i].size_bytes : to;
+	}
+	return remote_region_unmapped(win, link, from, to - from);
+}
+
+bool list_is_checked(struct oriel_win *win, struct link *link, const struct list *list)
+{
+	struct pieces_seen seen;
+
+	if (link->route == ROUTE_NONE || link_mapped(link) || !gate_is_open(win, link) ||
+	    (list->op != ORIEL_NO_OP && !is_pair(&seen, link, list, &list->origin)) ||
+	    ((list->op == ORIEL_NO_OP || list->result.count > 0) && !is_pair(&seen, link, list, &list->result)) ||
+	    seen.bits % element_types[list->type].size_bytes != 0)
+		return false;
+	if (link_remote_regions(link) && !are_in_region(win, link, list))
+		return false;
+	return list->op == ORIEL_NO_OP || !link->read_only;
 }
 
 /* Lists as active messages. */
@@ -45,54 +84,44 @@ struct batch {
 	struct acc_span span;
 };
 
-static uint64_t address_of(const struct link *link, const struct oriel_target_piece *piece)
+static inline bool is_for_message(const struct link *link, const struct list *list, uint64_t addr, size_t bytes)
 {
-	return link->base + (uint64_t)piece->disp * link->disp_unit_bytes;
-}
-
-/* Adds a piece. Returns false if it does not fit, or is not for a message. */
-static bool add_piece(const struct link *link, const struct list *list, uint64_t addr, size_t bytes,
-                      struct batch *batch)
-{
-	uint64_t from = addr, to = addr + bytes;
-
-	if (batch->count > 0) {
-		uint64_t end = batch->span.from + batch->span.bytes;
-
-		from = from < batch->span.from ? from : batch->span.from;
-		to = to > end ? to : end;
-	}
-	if (bytes > LIST_PIECE_BYTES || batch->count == AM_LIST_MAX || to - from > UINT32_MAX ||
-	    batch->bytes + bytes + AM_TABLE_BYTES(batch->count + 1) > AM_LARGEST_BYTES ||
-	    acc_route(link, list->type, addr, bytes / element_types[list->type].size_bytes) != ACC_ROUTE_AM)
-		return false;
-	batch->span = (struct acc_span){ from, to - from };
-	batch->bytes += (uint32_t)bytes;
-	batch->count++;
-	return true;
+	return bytes <= LIST_PIECE_BYTES &&
+	       acc_route(link, list->type, addr, bytes / element_types[list->type].size_bytes) == ACC_ROUTE_AM;
 }
 
 static struct batch next_batch(const struct link *link, const struct list *list)
 {
+	uint64_t from = UINT64_MAX, to = 0;
 	struct batch batch = { .end = list->at };
 
 	for (; batch.end < list->count; batch.end++) {
 		const struct oriel_target_piece *piece = &list->target[batch.end];
+		const uint64_t addr = address_of(link, piece), bytes = piece->size_bytes;
+		const uint64_t least = addr < from ? addr : from, most = addr + bytes > to ? addr + bytes : to;
 
-		if (piece->size_bytes > 0 && !add_piece(link, list, address_of(link, piece), piece->size_bytes, &batch))
+		if (bytes == 0)
+			continue;
+		if (!is_for_message(link, list, addr, bytes) || batch.count == AM_LIST_MAX || most - least > UINT32_MAX ||
+		    batch.bytes + bytes + AM_TABLE_BYTES(batch.count + 1) > AM_LARGEST_BYTES)
 			break;
+		from = least;
+		to = most;
+		batch.bytes += (uint32_t)bytes;
+		batch.count++;
 	}
+	batch.span = (struct acc_span){ from, to - from };
 	return batch;
 }
 
 static void write_table(const struct link *link, const struct list *list, const struct batch *batch, uint8_t *table)
 {
-	const size_t size_bytes = element_types[list->type].size_bytes;
+	const uint32_t size_bytes = element_types[list->type].size_bytes;
 
 	for (int i = list->at; i < batch->end; i++) {
 		const struct oriel_target_piece *target = &list->target[i];
 		struct am_piece piece = { (uint32_t)(address_of(link, target) - batch->span.from),
-			                      (uint32_t)(target->size_bytes / size_bytes) };
+			                      (uint32_t)target->size_bytes / size_bytes };
 
 		if (piece.count == 0)
 			continue;

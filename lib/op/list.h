@@ -4,17 +4,15 @@
  *
  * DESIGN NOTES
  *
- * A vector call to memory that is not mapped is many small operations, which go out together in two
- * ways:
+ * A vector call to memory that is not mapped is many small operations, which go out together:
  *
- *   an active message   holds many of them (op/am_codec.h): accumulate operations whose route it
- *                       is, and puts and gets, as operations on bytes, if the target polls. Then
- *                       it is faster than a system call.
+ *   an active message   holds many (op/am_codec.h): accumulate operations whose route it is, and
+ *                       puts and gets, as operations on bytes, if the target polls.
  *   a system call       of softverbs reads many pieces of private memory (soft/extension.h). Puts
- *                       need none: work requests travel together in any case.
+ *                       need none: work requests travel together.
  *
- * An operation that is deferred, or waits for room at the target, goes out by itself. Pieces of one
- * size at one distance do not come here: they are one operation (row.h).
+ * An operation that is deferred, or waits for room at the target, goes out by itself. A row (row.h)
+ * is one operation.
  */
 #ifndef ORIEL_LIST_H
 #define ORIEL_LIST_H
@@ -66,7 +64,7 @@ static inline void walk_pack(struct walk *walk, uint8_t *to, size_t bytes)
 {
 	for (size_t some; bytes > 0; bytes -= some) {
 		some = walk_together(walk, bytes);
-		copy_piece(to, walk_step(walk, some), some);
+		copy_short(to, walk_step(walk, some), some);
 		to += some;
 	}
 }
@@ -89,6 +87,12 @@ struct list {
  * it is under way. A target that applies messages does not say that it polls.
  */
 bool list_takes_messages(struct link *link);
+
+/*
+ * Returns whether all pieces may go out, without a check of each: they are pairs (pieces.h), in
+ * range of memory that is not mapped. The caller holds win->lock.
+ */
+bool list_is_checked(struct oriel_win *win, struct link *link, const struct list *list);
 
 /*
  * Sends a message of the next pieces, or waits for room at the target. Returns 1; or 0: the next

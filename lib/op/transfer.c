@@ -245,20 +245,20 @@ static struct list list_of(const struct vector *v)
 		                  .call = v->call };
 }
 
-static int vector_issue(struct oriel_win *win, struct link *link, const struct vector *v)
+static int vector_issue(struct oriel_win *win, struct link *link, struct list *list)
 {
-	struct list list = list_of(v);
+	struct walk *here = list->op == ORIEL_NO_OP ? &list->result : &list->origin;
 	struct stretches stretches;
 	int rc = 1;
 
-	list.alone = link_mapped(link) || !list_takes_messages(link);
+	list->alone = link_mapped(link) || !list_takes_messages(link);
 	stretches.count = 0;
-	while (rc >= 0 && list.at < list.count) {
-		rc = list_send(win, link, &list);
+	while (rc >= 0 && list->at < list->count) {
+		rc = list_send(win, link, list);
 		if (rc == 0)
-			rc = issue_piece(win, link, &list, v->kind == OP_PUT ? &list.origin : &list.result, &stretches);
+			rc = issue_piece(win, link, list, here, &stretches);
 	}
-	return rc < 0 ? rc : issue_stretches(win, link, &stretches, v->call);
+	return rc < 0 ? rc : issue_stretches(win, link, &stretches, list->call);
 }
 
 /*
@@ -285,7 +285,9 @@ static bool copy_equal_pieces(struct oriel_win *win, int rank, const struct vect
 		void *at = (void *)(uintptr_t)(base + target[i].disp * unit);
 
 		if (put)
-			copy_piece(at, origin[i].addr, origin[i].size_bytes);
+			copy_short(at, origin[i].addr, origin[i].size_bytes);
+		else if (origin[i].size_bytes < COPY_GOT_MIN)
+			copy_short(origin[i].addr, at, origin[i].size_bytes);
 		else
 			copy_got(origin[i].addr, at, origin[i].size_bytes);
 	}
@@ -309,9 +311,13 @@ static int vector_any(struct oriel_win *win, int rank, const struct vector *v)
 	struct acc row;
 	const bool is_row = vector_row(v, &row);
 	size_t bytes = is_row ? acc_bytes(&row) : 0;
-	struct link *link;
-	int rc = is_row ? 0 : vector_sums(v, &bytes);
+	struct link *link = gate_find(win, rank);
+	struct list list = list_of(v);
+	int rc;
 
+	if (!is_row && link && list_is_checked(win, link, &list))
+		return vector_issue(win, link, &list);
+	rc = is_row ? 0 : vector_sums(v, &bytes);
 	if (rc == 0)
 		rc = op_begin(win, rank, bytes == 0, &link, v->call);
 	if (rc || bytes == 0)
@@ -319,7 +325,7 @@ static int vector_any(struct oriel_win *win, int rank, const struct vector *v)
 	if (is_row && list_takes_messages(link) && row_place(win, link, &row, v->target->disp))
 		return acc_issue_or_defer(win, link, &row, v->call);
 	rc = vector_ranges(win, link, v);
-	return rc ? rc : vector_issue(win, link, v);
+	return rc ? rc : vector_issue(win, link, &list);
 }
 
 static int vector_transfer(struct oriel_win *win, int rank, const struct vector *v)
