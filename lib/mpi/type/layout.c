@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#define SHORT_LIST 8 /* entries that are worth a row each */
+
 static const struct layout empty = { .kind = LAYOUT_RUN };
 
 static struct layout *new_layout(struct layout_maker *maker, enum layout_kind kind)
@@ -187,6 +189,24 @@ void cursor_skip(struct layout_cursor *cursor, size_t bytes)
 		find_run(cursor);
 }
 
+size_t cursor_take(struct layout_cursor *cursor, struct layout_piece pieces[], size_t most, size_t left_bytes)
+{
+	size_t count = 0;
+
+	while (count < most && left_bytes > 0 && cursor->left_bytes > 0) {
+		size_t bytes = cursor->left_bytes < left_bytes ? cursor->left_bytes : left_bytes;
+		struct layout_piece *last = count > 0 ? &pieces[count - 1] : NULL;
+
+		if (last && last->offset + (ptrdiff_t)last->size_bytes == cursor->offset)
+			last->size_bytes += bytes;
+		else
+			pieces[count++] = (struct layout_piece){ cursor->offset, bytes };
+		left_bytes -= bytes;
+		cursor_skip(cursor, bytes);
+	}
+	return count;
+}
+
 /* Returns the loop of which the piece is one whole turn, or NULL. */
 static const struct layout_frame *loop_of(const struct layout_cursor *cursor, size_t bytes)
 {
@@ -218,4 +238,33 @@ void cursor_skip_row(struct layout_cursor *cursor, size_t bytes, size_t count)
 	if (count > 1) /* turns of a loop */
 		cursor->frames[cursor->depth - 1].next += count - 1;
 	cursor_skip(cursor, bytes);
+}
+
+static bool is_short_list_of_runs(const struct layout *layout)
+{
+	bool runs = layout->kind == LAYOUT_LIST && layout->count <= SHORT_LIST;
+
+	for (size_t i = 0; runs && i < layout->count; i++)
+		runs = layout->entries[i].part->kind == LAYOUT_RUN;
+	return runs;
+}
+
+bool cursor_turns(const struct layout_cursor *cursor, struct layout_turns *turns)
+{
+	const struct layout_frame *list = cursor->depth > 1 ? &cursor->frames[cursor->depth - 1] : NULL, *loop;
+
+	if (!list || list->next != 1 || !is_short_list_of_runs(list->layout) ||
+	    cursor->left_bytes != list->layout->entries[0].part->size_bytes)
+		return false;
+	loop = list - 1;
+	*turns =
+		(struct layout_turns){ list->layout, list->offset, loop->layout->stride, 1 + loop->layout->count - loop->next };
+	return loop->layout->kind == LAYOUT_LOOP;
+}
+
+void cursor_skip_turns(struct layout_cursor *cursor, size_t count)
+{
+	cursor->depth--;
+	cursor->frames[cursor->depth - 1].next += count - 1;
+	find_run(cursor);
 }

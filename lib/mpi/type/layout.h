@@ -4,9 +4,9 @@
  *
  * DESIGN NOTES
  *
- * A layout is a tree of runs, loops and lists: a vector is one loop over one run. The functions
- * below build it bottom up, each as the simplest tree: a loop over a run without gaps is a run, and
- * entries that touch are merged. Offsets are relative to the program's address.
+ * A layout is a tree of runs, loops and lists: a vector is one loop over one run. A loop over a run
+ * without gaps is a run, and entries that touch are merged. Offsets are relative to the program's
+ * address.
  *
  * A cursor walks through a layout, as often as the count says, and yields its pieces.
  */
@@ -68,11 +68,35 @@ void cursor_begin(struct layout_cursor *cursor, const struct layout *layout, siz
 
 void cursor_skip(struct layout_cursor *cursor, size_t bytes);
 
+struct layout_piece {
+	ptrdiff_t offset;
+	size_t size_bytes;
+};
+
+/*
+ * Takes up to `most` pieces, of left_bytes together at most; those that touch are one. Returns how
+ * many.
+ */
+size_t cursor_take(struct layout_cursor *cursor, struct layout_piece pieces[], size_t most, size_t left_bytes);
+
 /*
  * Returns the length of a row: pieces of `bytes` from here on, at one distance, *stride. This piece
  * has at least `bytes` left. cursor_skip_row skips as many, or fewer.
  */
 size_t cursor_row(const struct layout_cursor *cursor, size_t bytes, ptrdiff_t *stride);
 void cursor_skip_row(struct layout_cursor *cursor, size_t bytes, size_t count);
+
+struct layout_turns {
+	const struct layout *list;
+	ptrdiff_t offset, stride;
+	size_t count;
+};
+
+/*
+ * Returns whether turns of a loop over a short list of runs begin here. cursor_skip_turns skips as
+ * many, or fewer.
+ */
+bool cursor_turns(const struct layout_cursor *cursor, struct layout_turns *turns);
+void cursor_skip_turns(struct layout_cursor *cursor, size_t count);
 
 #endif

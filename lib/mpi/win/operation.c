@@ -304,14 +304,9 @@ static void skip(struct walk *walk, size_t bytes, size_t count)
 		cursor_skip_row(walk->cursor, bytes, count);
 }
 
-static uint8_t *place_of(const struct walk *walk)
-{
-	return walk->addr + walk->cursor->offset;
-}
-
 static void take(struct oriel_origin_piece to[], struct walk *walk, size_t bytes, size_t count, ptrdiff_t step)
 {
-	uint8_t *addr = place_of(walk);
+	uint8_t *addr = walk->addr + walk->cursor->offset;
 
 	for (size_t i = 0; i < count; i++)
 		to[i] = (struct oriel_origin_piece){ addr + (ptrdiff_t)i * step, bytes };
@@ -338,6 +333,38 @@ static void take_targets(struct pieces *pieces, size_t bytes, size_t count, ptrd
 	skip(&pieces->target, bytes, count);
 }
 
+static bool is_shared(const struct pieces *pieces)
+{
+	const struct layout_cursor *cursor = pieces->target.cursor;
+
+	return !(pieces->has_origin && pieces->origin.cursor != cursor) &&
+	       !(pieces->has_result && pieces->result.cursor != cursor);
+}
+
+static size_t add_shared(struct pieces *pieces, size_t left_bytes)
+{
+	const size_t at = (size_t)pieces->count;
+	struct layout_piece found[PIECES_MAX];
+	const size_t count = cursor_take(pieces->target.cursor, found, PIECES_MAX - at, left_bytes);
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct layout_piece piece = found[i];
+
+		pieces->targets[at + i] =
+			(struct oriel_target_piece){ pieces->target_offset + (size_t)piece.offset, piece.size_bytes };
+		if (pieces->has_origin)
+			pieces->origins[at + i] =
+				(struct oriel_origin_piece){ pieces->origin.addr + piece.offset, piece.size_bytes };
+		if (pieces->has_result)
+			pieces->results[at + i] =
+				(struct oriel_origin_piece){ pieces->result.addr + piece.offset, piece.size_bytes };
+		bytes += piece.size_bytes;
+	}
+	pieces->count += (int)count;
+	return bytes;
+}
+
 /* Adds the next pieces, as many as are alike and have room. Returns their bytes. */
 static size_t add(struct pieces *pieces, size_t left_bytes)
 {
@@ -345,6 +372,8 @@ static size_t add(struct pieces *pieces, size_t left_bytes)
 	struct steps steps;
 
 	count = common_row(pieces, bytes, PIECES_MAX - at, &steps);
+	if (count == 1 && is_shared(pieces) && !is_outside(pieces))
+		return add_shared(pieces, left_bytes);
 	if (count > 1)
 		count = least(count, left_bytes / bytes);
 	if (pieces->has_origin)
@@ -376,6 +405,34 @@ static int issue(const struct pieces *pieces)
 	}
 }
 
+static void take_blocks(struct oriel_origin_piece to[], const struct oriel_row_side *side, const struct oriel_row *row,
+                        size_t done, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		to[i] = (struct oriel_origin_piece){ (uint8_t *)side->first + (ptrdiff_t)(done + i) * side->distance,
+			                                 row->block_bytes };
+}
+
+static int issue_blocks(struct pieces *pieces, const struct oriel_row *row)
+{
+	const bool get = pieces->operation->kind == OPERATION_GET;
+	int rc = 0;
+
+	for (size_t done = 0, count; rc == 0 && done < row->blocks; done += count) {
+		count = least(row->blocks - done, PIECES_MAX);
+		if (pieces->has_origin)
+			take_blocks(pieces->origins, get ? &row->result : &row->origin, row, done, count);
+		if (pieces->has_result)
+			take_blocks(pieces->results, &row->result, row, done, count);
+		for (size_t i = 0; i < count; i++)
+			pieces->targets[i] =
+				(struct oriel_target_piece){ row->disp + (done + i) * (size_t)row->distance, row->block_bytes };
+		pieces->count = (int)count;
+		rc = issue(pieces);
+	}
+	return rc;
+}
+
 /* Issues an empty list, too: Oriel checks it. */
 static int issue_list(struct pieces *pieces, size_t *left_bytes)
 {
@@ -385,26 +442,33 @@ static int issue_list(struct pieces *pieces, size_t *left_bytes)
 	return issue(pieces);
 }
 
-static struct oriel_row row_of_pieces(const struct pieces *pieces, size_t bytes, size_t count,
-                                      const struct steps *steps)
+static struct oriel_row_side side_at(const struct walk *walk, ptrdiff_t ahead, ptrdiff_t step)
+{
+	return (struct oriel_row_side){ walk->addr + walk->cursor->offset + ahead, step };
+}
+
+/* The first block lies `ahead` of the next piece. */
+static struct oriel_row row_ahead(const struct pieces *pieces, ptrdiff_t ahead, const struct steps *steps)
 {
 	const bool get = pieces->operation->kind == OPERATION_GET;
-	struct oriel_row row = { .block_bytes = bytes,
-		                     .blocks = count,
-		                     .disp = pieces->target_offset + (size_t)pieces->target.cursor->offset,
+	struct oriel_row row = { .disp = pieces->target_offset + (size_t)(pieces->target.cursor->offset + ahead),
 		                     .distance = steps->target,
 		                     .op = get ? ORIEL_NO_OP : pieces->op,
 		                     .accumulates = is_accumulate(pieces->operation) };
 
 	row.type = row.accumulates ? pieces->operation->target.known->element : ORIEL_UINT8;
 	if (pieces->has_origin)
-		*(get ? &row.result : &row.origin) = (struct oriel_row_side){ place_of(&pieces->origin), steps->origin };
+		*(get ? &row.result : &row.origin) = side_at(&pieces->origin, ahead, steps->origin);
 	if (pieces->has_result)
-		row.result = (struct oriel_row_side){ place_of(&pieces->result), steps->result };
+		row.result = side_at(&pieces->result, ahead, steps->result);
 	return row;
 }
 
-/* Returns what oriel_row does. */
+static int do_row(const struct pieces *pieces, const struct oriel_row *row)
+{
+	return oriel_row(pieces->operation->window->win, row, pieces->operation->rank);
+}
+
 static int issue_row(struct pieces *pieces, size_t *left_bytes)
 {
 	const size_t bytes = common(pieces, *left_bytes);
@@ -413,10 +477,12 @@ static int issue_row(struct pieces *pieces, size_t *left_bytes)
 	struct oriel_row row;
 	int rc;
 
-	if (count < ROW_MIN || is_outside(pieces))
+	if (count < ROW_MIN)
 		return ORIEL_ROW_NOT;
-	row = row_of_pieces(pieces, bytes, count, &steps);
-	rc = oriel_row(pieces->operation->window->win, &row, pieces->operation->rank);
+	row = row_ahead(pieces, 0, &steps);
+	row.block_bytes = bytes;
+	row.blocks = count;
+	rc = do_row(pieces, &row);
 	if (rc)
 		return rc;
 	if (pieces->has_origin)
@@ -428,12 +494,47 @@ static int issue_row(struct pieces *pieces, size_t *left_bytes)
 	return 0;
 }
 
+/* Issues turns of a datatype that all sides have, a row for each entry. */
+static int issue_turns(struct pieces *pieces, size_t *left_bytes)
+{
+	struct layout_turns turns;
+	struct steps steps;
+	size_t count;
+	int rc = 0;
+
+	if (!is_shared(pieces) || !cursor_turns(pieces->target.cursor, &turns))
+		return ORIEL_ROW_NOT;
+	count = least(turns.count, *left_bytes / turns.list->size_bytes);
+	if (count < ROW_MIN)
+		return ORIEL_ROW_NOT;
+	steps = (struct steps){ turns.stride, turns.stride, turns.stride };
+	for (size_t i = 0; rc == 0 && i < turns.list->count; i++) {
+		const struct layout_entry *entry = &turns.list->entries[i];
+		struct oriel_row row = row_ahead(pieces, turns.offset + entry->offset - pieces->target.cursor->offset, &steps);
+
+		row.block_bytes = entry->part->size_bytes;
+		row.blocks = count;
+		rc = do_row(pieces, &row);
+		if (rc == ORIEL_ROW_NOT && i > 0)
+			rc = issue_blocks(pieces, &row);
+	}
+	if (rc)
+		return rc;
+	cursor_skip_turns(pieces->target.cursor, count);
+	*left_bytes -= count * turns.list->size_bytes;
+	return 0;
+}
+
 static int run(struct pieces *pieces, size_t left_bytes)
 {
 	int rc;
 
 	do {
-		rc = left_bytes > 0 ? issue_row(pieces, &left_bytes) : ORIEL_ROW_NOT;
+		rc = ORIEL_ROW_NOT;
+		if (left_bytes > 0 && !is_outside(pieces))
+			rc = issue_row(pieces, &left_bytes);
+		if (rc == ORIEL_ROW_NOT && left_bytes > 0 && !is_outside(pieces))
+			rc = issue_turns(pieces, &left_bytes);
 		if (rc == ORIEL_ROW_NOT)
 			rc = issue_list(pieces, &left_bytes);
 	} while (rc == 0 && left_bytes > 0);

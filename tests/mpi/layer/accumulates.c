@@ -30,6 +30,19 @@ static void close_window(void)
 	MPI_Win_free(&win);
 }
 
+/* Memory that other processes do not map. */
+static void open_created(void)
+{
+	memory = calloc(1, 4096);
+	MPI_Win_create(memory, 4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+}
+
+static void close_created(void)
+{
+	MPI_Win_free(&win);
+	free(memory);
+}
+
 #define MATCHES(c_type)                            \
 	static void set_##c_type(void *at, int number) \
 	{                                              \
@@ -355,6 +368,35 @@ static void A8_derived_pairs(void)
 	MPI_Type_free(&vector);
 }
 
+/* The first and the last of three doubles each, many times: a row for each of the two. */
+static void A8_derived_structs(void)
+{
+	enum { STRUCTS = 40, DOUBLES = 3 * STRUCTS };
+	double from[DOUBLES], got[DOUBLES], *here = (double *)(void *)memory;
+	const MPI_Aint places[] = { 0, 2 * sizeof(double) };
+	MPI_Datatype type;
+	int wrong = 0;
+
+	MPI_Type_create_hindexed_block(2, 1, places, MPI_DOUBLE, &type);
+	MPI_Type_commit(&type);
+	MPI_Win_fence(0, win);
+	for (int i = 0; i < DOUBLES; i++) {
+		from[i] = i + 1000 * layer_rank;
+		got[i] = -1;
+		here[i] = 7;
+	}
+	MPI_Win_fence(0, win);
+	MPI_Accumulate(from, STRUCTS, type, layer_right(), 0, STRUCTS, type, MPI_SUM, win);
+	MPI_Get_accumulate(from, STRUCTS, type, got, STRUCTS, type, layer_right(), 0, STRUCTS, type, MPI_SUM, win);
+	MPI_Win_fence(0, win);
+	for (int i = 0; i < DOUBLES; i++) {
+		wrong += here[i] != (i % 3 == 1 ? 7 : 7 + 2 * (i + 1000 * layer_left()));
+		wrong += got[i] != (i % 3 == 1 ? -1 : 7 + i + 1000 * layer_rank);
+	}
+	EXPECT(wrong == 0);
+	MPI_Type_free(&type);
+}
+
 static const struct layer_case cases[] = {
 	{ "A1_open", open_window },
 	{ "A4_types_and_operations", A4_types_and_operations },
@@ -364,7 +406,12 @@ static const struct layer_case cases[] = {
 	{ "A8_derived", A8_derived },
 	{ "A8_empty_parts", A8_empty_parts },
 	{ "A8_derived_pairs", A8_derived_pairs },
+	{ "A8_derived_structs", A8_derived_structs },
 	{ "A1_close", close_window },
+	{ "A1_open_created", open_created },
+	{ "A8_created_derived", A8_derived },
+	{ "A8_created_derived_structs", A8_derived_structs },
+	{ "A1_close_created", close_created },
 };
 
 LAYER_MAIN(cases)

@@ -25,13 +25,26 @@ static void close_window(void)
 	MPI_Win_free(&win);
 }
 
+/* Memory that other processes do not map. */
+static void open_created(void)
+{
+	window_memory = malloc(BYTES);
+	MPI_Win_create(window_memory, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+}
+
+static void close_created(void)
+{
+	MPI_Win_free(&win);
+	free(window_memory);
+}
+
 static void fill(unsigned char *bytes, int seed)
 {
 	for (int i = 0; i < BYTES; i++)
 		bytes[i] = (unsigned char)(i * 7 + i / 251 + seed);
 }
 
-/* What `count` of one datatype at from make of `count_to` of another at to. */
+/* What `count` of one datatype at from make of `count_to` of another at to, which may be more if it is the same. */
 static void move(const void *from, int count, MPI_Datatype type, void *to, int count_to, MPI_Datatype type_to)
 {
 	char packed[BYTES];
@@ -39,7 +52,7 @@ static void move(const void *from, int count, MPI_Datatype type, void *to, int c
 
 	MPI_Pack(from, count, type, packed, sizeof(packed), &at, MPI_COMM_SELF);
 	size = at, at = 0;
-	MPI_Unpack(packed, size, &at, to, count_to, type_to, MPI_COMM_SELF);
+	MPI_Unpack(packed, size, &at, to, type == type_to ? count : count_to, type_to, MPI_COMM_SELF);
 }
 
 static void check_put(int count, MPI_Datatype type, int count_to, MPI_Datatype type_to)
@@ -154,6 +167,27 @@ static void D1_structs(void)
 	MPI_Type_create_resized(type, -3, 50, &resized);
 	MPI_Type_free(&type);
 	check(resized, MPI_BYTE);
+}
+
+/* Structures with gaps, more and fewer than are moved as one row for each of their entries. */
+static void D1_many_structs(void)
+{
+	static const int counts[] = { 15, 16, 17, 40 };
+	const int lengths[] = { 1, 2, 3 };
+	const MPI_Aint offsets[] = { 0, 12, 29 };
+	const MPI_Datatype types[] = { MPI_INT, MPI_DOUBLE, MPI_CHAR };
+	MPI_Datatype type, resized;
+
+	MPI_Type_create_struct(3, lengths, offsets, types, &type);
+	MPI_Type_create_resized(type, -3, 50, &resized);
+	MPI_Type_commit(&resized);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		check_put(counts[i], resized, counts[i], resized);
+		check_put(counts[i], resized, counts[i] + 1, resized);
+		check_get(counts[i], resized, counts[i], resized);
+	}
+	MPI_Type_free(&type);
+	MPI_Type_free(&resized);
 }
 
 static void D1_subarrays(void)
@@ -331,6 +365,7 @@ static const struct layer_case cases[] = {
 	{ "D1_many_pieces", D1_many_pieces },
 	{ "D1_indexed", D1_indexed },
 	{ "D1_structs", D1_structs },
+	{ "D1_many_structs", D1_many_structs },
 	{ "D1_subarrays", D1_subarrays },
 	{ "D1_darrays", D1_darrays },
 	{ "D1_nested", D1_nested },
@@ -343,6 +378,13 @@ static const struct layer_case cases[] = {
 	{ "D2_nothing", D2_nothing },
 	{ "D1_freed_and_made_again", D1_freed_and_made_again },
 	{ "D1_close", close_window },
+	{ "D1_open_created", open_created },
+	{ "D1_created_many_pieces", D1_many_pieces },
+	{ "D1_created_indexed", D1_indexed },
+	{ "D1_created_structs", D1_structs },
+	{ "D1_created_many_structs", D1_many_structs },
+	{ "D1_created_subarrays", D1_subarrays },
+	{ "D1_close_created", close_created },
 };
 
 LAYER_MAIN(cases)
