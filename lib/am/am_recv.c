@@ -98,12 +98,21 @@ static bool take_message(struct am_receiver *ring)
 	return true;
 }
 
+static bool last_is_large(const struct am_receiver *ring)
+{
+	const struct am *last = &ring->slots[(ring->taken - 1) % AM_SLOTS];
+
+	return last->data_bytes > AM_LARGEST_BYTES / 2;
+}
+
 /* False: a message has to wait. No honest sender is more than a ring ahead. */
 static bool take_all(struct am_receiver *ring)
 {
 	for (uint32_t i = 0; i < AM_SLOTS && next_is_there(ring); i++) {
 		if (!take_message(ring))
 			return false;
+		if (last_is_large(ring))
+			tell_applied(ring); /* the sender may wait for room */
 	}
 	return true;
 }
@@ -111,11 +120,12 @@ static bool take_all(struct am_receiver *ring)
 /* Takes and answers a ring's messages. Returns whether there were any, or some are left. */
 static bool drain_locked(struct am_receiver *ring, bool *all)
 {
+	const uint64_t before = ring->taken;
+
 	*all = take_all(ring);
-	if (ring->acked == ring->taken)
-		return !*all;
-	tell_applied(ring);
-	return true;
+	if (ring->acked != ring->taken)
+		tell_applied(ring);
+	return before != ring->taken || !*all;
 }
 
 bool am_drain_ring(struct am_receiver *ring)

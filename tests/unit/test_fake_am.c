@@ -316,6 +316,58 @@ static void am__wake_a_target_that_has_no_room(void)
 	CU_ASSERT_EQUAL(sums[1], AM_SLOTS + 1);
 }
 
+#define LARGE_MESSAGES 3
+
+static uint32_t seen_applied; /* large messages of which rank 0 has the answer */
+
+/* Waits in each large message until its sender has the answer to the one before, which waits for room. */
+static int await_answer(struct oriel_job *job, const struct am *am, const uint8_t *data, void *result)
+{
+	uint32_t before = (uint32_t)(sums[job->rank] > 0 ? sums[job->rank] - 1 : 0);
+
+	for (int i = 0; i < 100000 && state_load(&seen_applied) < before; i++) /* pairs with send_large */
+		sched_yield();
+	deferred_errors[job->rank] += state_load(&seen_applied) < before;
+	return add_up(job, am, data, result);
+}
+
+static const struct am_handler awaiting = { await_answer };
+
+static void send_large(struct rank *rank)
+{
+	uint64_t data[LARGE_WORDS] = { 1 }, first;
+	struct am_message message = { .am = { .data_bytes = sizeof(data) }, .data = data }, small = message;
+	struct peer *peer;
+
+	small.am.data_bytes = sizeof(data[0]);
+	if (rank_join(rank, NULL))
+		return;
+	rank->job->am.handler = &awaiting;
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	if (rank->rank == 0) {
+		peer = neighbour(rank, 1);
+		await(rank, peer, post(rank, peer, &small)); /* the ring is made */
+		first = post(rank, peer, &message);
+		for (int i = 1; i < LARGE_MESSAGES; i++)
+			post(rank, peer, &message);
+		for (uint32_t i = 0; i < LARGE_MESSAGES; i++) {
+			await(rank, peer, first + i);
+			state_store(&seen_applied, i + 1); /* pairs with await_answer */
+		}
+	}
+	rank_note(rank, "oriel_barrier", oriel_barrier(rank->job));
+	rank_note(rank, "oriel_finalize", oriel_finalize(&rank->job));
+}
+
+static void am__large_ones_are_answered_one_by_one(void)
+{
+	fake_reset();
+	seen_applied = 0;
+	run(send_large, "large");
+	CU_ASSERT_EQUAL(sums[1], LARGE_MESSAGES + 1);
+	CU_ASSERT_EQUAL(deferred_errors[1], 0);
+}
+
 static void send_nonsense(struct rank *rank)
 {
 	struct am_message good = { .am = { .data_bytes = 8 }, .data = &(uint64_t){ 1 } }, bad = good;
@@ -453,6 +505,7 @@ void suite_am(void)
 	CU_ADD_TEST(s, am__are_applied_later);
 	CU_ADD_TEST(s, am__wake_a_target_that_calls_nothing);
 	CU_ADD_TEST(s, am__wake_a_target_that_has_no_room);
+	CU_ADD_TEST(s, am__large_ones_are_answered_one_by_one);
 	CU_ADD_TEST(s, am__of_nonsense_are_refused_to_their_sender_only);
 	CU_ADD_TEST(s, am__cost_two_writes_and_an_answer);
 	CU_ADD_TEST(s, am__results_come_in_parts);
