@@ -170,6 +170,11 @@ static bool are_plain(const struct link *link, const struct acc_vector *v)
 	return (seen.bits & (size_bytes - 1)) == 0 && acc_route(link, v->type, link->base, 1) == ACC_ROUTE_PAGE_LOCK;
 }
 
+static bool is_open(const struct oriel_win *win, struct link *link)
+{
+	return link_takes_stores(link) && !(link->marks & LINK_AM) && gate_is_open(win, link);
+}
+
 static struct link *plain_link(struct oriel_win *win, int rank, const struct acc_vector *v)
 {
 	struct link *link = gate_find(win, rank);
@@ -210,8 +215,26 @@ static bool turn_page(struct page *page, struct oriel_win *win, const struct lin
 	return true;
 }
 
-/* Applies the first pieces, as many as possible now. Returns how many. */
-static int apply_at_once(struct oriel_win *win, int rank, const struct acc_vector *v)
+static void leave_page(struct page *page)
+{
+	if (page->page_lock)
+		page_unlock(page->page_lock);
+	page->page_lock = NULL;
+}
+
+/* Issues a piece in two pages, or whose lock is not free. */
+static int issue_alone(struct oriel_win *win, struct link *link, const struct acc_vector *v, int i)
+{
+	struct acc acc = acc_of(v, &v->target[i]);
+	int rc = acc_target(win, link, &acc, v->target[i].disp, v->call);
+
+	acc.origin = v->op == ORIEL_NO_OP ? NULL : v->origin.list[i].addr;
+	acc.result = v->fetches ? v->result.list[i].addr : NULL;
+	return rc ? rc : acc_issue_or_defer(win, link, &acc, v->call);
+}
+
+/* Applies the first pieces, as many as possible now. Returns how many. ERRORS: in *rc. */
+static int apply_at_once(struct oriel_win *win, int rank, const struct acc_vector *v, int *rc)
 {
 	struct link *link = plain_link(win, rank, v);
 	const int shift = __builtin_ctz(element_types[v->type].size_bytes); /* a power of 2 if it has one store */
@@ -227,8 +250,13 @@ static int apply_at_once(struct oriel_win *win, int rank, const struct acc_vecto
 		uint64_t addr = link->base + (uint64_t)v->target[i].disp * link->disp_unit_bytes;
 		size_t bytes = v->target[i].size_bytes;
 
-		if (bytes > page_rest(addr) || !turn_page(&page, win, link, v, link_there(link, addr)))
-			break;
+		if (bytes > page_rest(addr) || !turn_page(&page, win, link, v, link_there(link, addr))) {
+			leave_page(&page);
+			*rc = issue_alone(win, link, v, i);
+			if (*rc || !is_open(win, link))
+				return i + 1;
+			continue;
+		}
 		acc.count = bytes >> shift;
 		acc.origin = v->op == ORIEL_NO_OP ? NULL : v->origin.list[i].addr;
 		acc.result = v->fetches ? v->result.list[i].addr : NULL;
@@ -237,8 +265,7 @@ static int apply_at_once(struct oriel_win *win, int rank, const struct acc_vecto
 		else
 			acc_apply_atomic(&acc, (void *)(uintptr_t)addr);
 	}
-	if (page.page_lock)
-		page_unlock(page.page_lock);
+	leave_page(&page);
 	return i;
 }
 
@@ -276,8 +303,8 @@ static int vector_run(struct oriel_win *win, int rank, struct acc_vector *v)
 		return rc;
 	if (v->op == ORIEL_NO_OP)
 		v->origin.count = 0;
-	done = apply_at_once(win, rank, v);
-	if (done == 0 || done < v->target_count)
+	done = apply_at_once(win, rank, v, &rc);
+	if (rc == 0 && (done == 0 || done < v->target_count))
 		rc = finish(win, rank, v, done);
 	win_leave(win);
 	return rc ? err_in(rc, v->call) : 0;

@@ -31,6 +31,7 @@ enum counted {
 	ACCUMULATE_WORDS,
 	PUTV,
 	ACCUMULATEV,
+	ACCUMULATEV_ACROSS,
 	COMPLETE,
 	POST,
 	WAIT,
@@ -60,6 +61,7 @@ static const char *const names[CALLS] = {
 	[ACCUMULATE_WORDS] = "oriel_accumulate_128_words",
 	[PUTV] = "oriel_putv_64_pieces",
 	[ACCUMULATEV] = "oriel_accumulatev_64_pieces",
+	[ACCUMULATEV_ACROSS] = "oriel_accumulatev_64_pieces_across",
 	[COMPLETE] = "oriel_win_complete",
 	[POST] = "oriel_win_post",
 	[WAIT] = "oriel_win_wait",
@@ -114,6 +116,22 @@ static int operate_on_pieces(void)
 	return rc | note(ACCUMULATEV, oriel_accumulatev(win, origin, 64, ORIEL_DOUBLE, ORIEL_SUM, 1, target, 64));
 }
 
+/* Two of three doubles, in a list; the ninth piece lies in two pages. */
+static int operate_across(void)
+{
+	struct oriel_origin_piece origin[64];
+	struct oriel_target_piece target[64];
+	double numbers[192] = { 0 };
+
+	for (size_t i = 0; i < 64; i++) {
+		origin[i] = (struct oriel_origin_piece){ &numbers[3 * i], 2 * sizeof(double) };
+		target[i] =
+			(struct oriel_target_piece){ 4096 - 25 * sizeof(double) + 3 * i * sizeof(double), 2 * sizeof(double) };
+	}
+	steps_begin();
+	return note(ACCUMULATEV_ACROSS, oriel_accumulatev(win, origin, 64, ORIEL_DOUBLE, ORIEL_SUM, 1, target, 64));
+}
+
 static int operate(void)
 {
 	int64_t value = 1, old, before;
@@ -134,7 +152,7 @@ static int operate(void)
 	rc |= note(ACCUMULATE_BYTES, oriel_accumulate(win, bytes, sizeof(bytes), ORIEL_INT8, ORIEL_SUM, 1, 1024));
 	steps_begin(); /* in a page of their own, where single ones keep their instructions */
 	rc |= note(ACCUMULATE_WORDS, oriel_accumulate(win, words, 128, ORIEL_INT64, ORIEL_SUM, 1, 4096));
-	return rc | operate_on_pieces();
+	return rc | operate_on_pieces() | operate_across();
 }
 
 static int access_epoch(int (*operations)(void), enum counted start, enum counted complete)
