@@ -17,7 +17,7 @@
 #include "see/report/profile.h"
 
 #define ADVICE_MOST 12
-#define ADVICE_TEXT_BYTES 512
+#define ADVICE_TEXT_BYTES 640
 #define ADVICE_OCCURRENCES 100
 #define ADVICE_CREATIONS 20 /* of windows from one place, by a rank */
 

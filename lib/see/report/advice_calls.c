@@ -35,6 +35,7 @@ struct judging {
 	const struct profile *profile;
 	int window;
 	struct usage *usage; /* by rank */
+	uint64_t *late_ns;   /* by site */
 };
 
 /* Returns whether counts are about equal. */
@@ -276,18 +277,23 @@ static void judge_rows(struct judging *judging, uint32_t first)
 
 /* ---- windows in a loop ---- */
 
-/* Returns the time of a creation without that in which it waited for late members. */
-static uint64_t creation_ns(const struct profile *profile, uint32_t site)
+/* Finds how long each site's calls waited for late members of a collective call. */
+static void find_late(struct judging *judging)
 {
-	uint64_t ns = profile->sites[site].ns;
+	for (uint32_t i = 0; i < judging->profile->wait_count; i++) {
+		const struct profile_wait *wait = &judging->profile->waits[i];
 
-	for (uint32_t i = 0; i < profile->wait_count; i++) {
-		const struct profile_wait *wait = &profile->waits[i];
-
-		if (wait->site == site && wait->cause == WAIT_LATE_COLLECTIVE)
-			ns -= wait->ns < ns ? wait->ns : ns;
+		if (wait->cause == WAIT_LATE_COLLECTIVE)
+			judging->late_ns[wait->site] += wait->ns;
 	}
-	return ns;
+}
+
+/* Returns the time of a creation without that in which it waited for late members. */
+static uint64_t creation_ns(const struct judging *judging, uint32_t site)
+{
+	uint64_t ns = judging->profile->sites[site].ns, late = judging->late_ns[site];
+
+	return ns > late ? ns - late : 0;
 }
 
 static void judge_creations(struct judging *judging, uint32_t first)
@@ -305,7 +311,7 @@ static void judge_creations(struct judging *judging, uint32_t first)
 
 		if (!is_same_place(site, place))
 			continue;
-		losses_add(losses, site->rank, i, creation_ns(profile, i), site->count);
+		losses_add(losses, site->rank, i, creation_ns(judging, i), site->count);
 		of_a_rank += site->rank == place->rank ? site->count : 0;
 	}
 	/* These are rarer than other calls. */
@@ -344,7 +350,8 @@ void advise_on_calls(struct advice_list *advice, struct losses *losses)
 	struct judging judging = { .advice = advice, .losses = losses, .profile = profile };
 
 	judging.usage = calloc((size_t)profile->size, sizeof(*judging.usage));
-	if (!judging.usage)
+	judging.late_ns = calloc((size_t)profile->site_count + 1, sizeof(*judging.late_ns));
+	if (!judging.usage || !judging.late_ns)
 		program_fail("out of memory");
 	for (judging.window = 0; judging.window < (int)profile->window_count; judging.window++) {
 		find_usage(&judging);
@@ -352,6 +359,8 @@ void advise_on_calls(struct advice_list *advice, struct losses *losses)
 		judge_locks(&judging);
 		judge_elements(&judging);
 	}
+	find_late(&judging);
 	judge_places(&judging);
+	free(judging.late_ns);
 	free(judging.usage);
 }
