@@ -19,6 +19,7 @@ static void add_suites(void)
 	suite_answer();
 	suite_site();
 	suite_advice();
+	suite_text();
 	suite_picture();
 	suite_clocks();
 	suite_boot();

@@ -11,6 +11,7 @@ void suite_board(void);
 void suite_answer(void);
 void suite_site(void);
 void suite_advice(void);
+void suite_text(void);
 void suite_picture(void);
 void suite_clocks(void);
 void suite_boot(void);

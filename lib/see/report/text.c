@@ -10,8 +10,9 @@
 #include "see/report/program.h"
 
 #define WAIT_LINES 12
-#define SITE_LINES 16
-#define ADVICE_LINES 14
+#define SITE_LINES 14
+#define ADVICE_LINES 12
+#define DEAD_LINES 3
 #define COLUMNS 118
 #define MISSING_MAX 8
 
@@ -79,10 +80,20 @@ static void print_head(FILE *out, const struct profile *profile, const struct re
 		if (missing == MISSING_MAX || (missing && rank == parts->size - 1))
 			fputs(missing == MISSING_MAX ? " and others\n" : "\n", out);
 	}
+}
+
+static void print_dead(FILE *out, const struct read_parts *parts)
+{
+	uint32_t dead = 0;
+
 	for (uint32_t i = 0; i < parts->count; i++) {
-		if (parts->list[i].part->header.state == PART_RUNNING)
-			fprintf(out, "rank %d did not finalize: its calls until then are here\n", parts->list[i].part->header.rank);
+		const struct part_header *header = &parts->list[i].part->header;
+
+		if (header->state == PART_RUNNING && dead++ < DEAD_LINES)
+			fprintf(out, "rank %d did not finalize: its calls until then are here\n", header->rank);
 	}
+	if (dead > DEAD_LINES)
+		fprintf(out, "%u more ranks did not finalize\n", dead - DEAD_LINES);
 }
 
 static void print_share(FILE *out, const char *what, uint64_t ns, uint64_t of)
@@ -319,6 +330,7 @@ void text_print(FILE *out, const struct profile *profile, const struct advice_li
                 const struct read_parts *parts)
 {
 	print_head(out, profile, parts);
+	print_dead(out, parts);
 	print_clock(out, parts);
 	print_machines(out, parts);
 	print_shares(out, profile);
