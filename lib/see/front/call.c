@@ -24,6 +24,7 @@ struct site_key {
 /* The end, at the target, of a site's last call. */
 struct site_end {
 	int target_plus_1; /* 0: none yet */
+	uint64_t unit;     /* of displacements */
 	uint64_t offset;
 };
 
@@ -115,17 +116,17 @@ static void count(struct part_site *site, uint64_t bytes, uint64_t ticks)
 static void follow(struct part_site *site, uint32_t index, const struct call *call, uint64_t bytes)
 {
 	struct site_end *end = &ends[index];
-	uint64_t offset = call->disp == CALL_NO_DISP ? 0 : call->disp * window_unit(call->window);
 	int rank;
 
 	if (end->target_plus_1 != call->target + 1) {
 		rank = window_rank(call->window, call->target);
 		end->target_plus_1 = call->target + 1;
+		end->unit = window_unit(call->window);
 		site->targets |= rank < 0 ? 0 : 1ULL << rank % 64;
-	} else if (call->disp != CALL_NO_DISP && offset == end->offset) {
+	} else if (call->disp != CALL_NO_DISP && call->disp * end->unit == end->offset) {
 		site->followed++;
 	}
-	end->offset = offset + bytes;
+	end->offset = call->disp * end->unit + bytes;
 }
 
 static void trace(const struct call *call, uint64_t bytes, uint64_t ended, uint32_t site, uint32_t lane)
@@ -172,6 +173,14 @@ static void begin(struct call_members *members)
 	waits_begin(members);
 }
 
+/* The members of an unlock do not meet: the note is enough. */
+static void unlock_begins(const struct call *call)
+{
+	uint64_t target = (uint64_t)(window_rank(call->window, call->target) + 1) << PART_UNLOCK_SHIFT;
+
+	notes_add(EVENT_UNLOCK, call->window, target | window_count(call->window, EVENT_UNLOCK), clock_ns(call->begun));
+}
+
 void call_begins(const struct call *call, enum part_event event)
 {
 	struct call_members members = { .window = call->window, .event = event };
@@ -179,10 +188,12 @@ void call_begins(const struct call *call, enum part_event event)
 
 	if (!part)
 		return;
+	if (event == EVENT_UNLOCK) {
+		unlock_begins(call);
+		return;
+	}
 	members.begun_ns = clock_ns(call->begun);
 	members.number = window_count(call->window, event);
-	if (event == EVENT_UNLOCK)
-		members.number |= (uint64_t)(window_rank(call->window, call->target) + 1) << PART_UNLOCK_SHIFT;
 	members.ranks = window_ranks(call->window, &members.count);
 	if (call->window == PART_NONE)
 		members.count = part->header.size;
