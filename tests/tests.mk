@@ -82,7 +82,7 @@ $(B)/tests/unkind-mpi-bugs-%: tests/unkind/bugs.c tests/unkind/form_mpi.c tests/
 $(B)/tests/check-epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.so
 	$(link_test) $^ -Wl,-rpath,$(abspath $(B)/lib)
 
-$(B)/tests/check-budget: $(call objects,tests/budget/epochs.c perf/bench/steps.c) $(B)/lib/liboriel.so
+$(B)/tests/check-budget: $(call objects,tests/check/budget.c perf/bench/steps.c) $(B)/lib/liboriel.so
 	$(link_test) $^ -Wl,-rpath,$(abspath $(B)/lib)
 
 check_of_mpi = $(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $<
