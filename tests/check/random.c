@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * random.c FIRST COUNT free|racy - random programs of oriel.h without a race, or with one each
+ * random.c FIRST COUNT free|racy|sizes - random programs of oriel.h without a race, or with one each
  *
  * Each seed has a window "seed N" of its own, and some phases. In a phase each cell of each rank's
  * memory belongs to one rank, which puts, gets and accumulates there, or is read by all, or is
  * summed up by all. The seed chooses the call that ends a phase: flush and barrier, fence, start
  * and post, an exclusive lock, or a signal. In form `racy` one of these is left out, between two
  * phases in which different ranks put to cell 0 of rank 0; all other orders stay.
+ *
+ * In form `sizes` two ranks put pieces of any size to a third one. Those of half of the seeds touch,
+ * or share a byte. "seed N races" is printed for each seed of which the puts share one.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -193,6 +196,88 @@ static void (*const ways[WAYS])(int phases, int left_out) = {
 	[WAY_LOCK] = run_lock,   [WAY_SIGNAL] = run_signal,
 };
 
+/* ---- puts of any size ---- */
+
+#define LARGE_BYTES (12u << 20) /* of the memory that is put to */
+
+/* Pieces at one distance. */
+struct spread {
+	size_t first, bytes, distance;
+	int count;
+};
+
+static size_t end_of(const struct spread *spread)
+{
+	return spread->first + (size_t)(spread->count - 1) * spread->distance + spread->bytes;
+}
+
+static struct spread draw_spread(void)
+{
+	static const int counts[] = { 1, 1, 3, 100 };
+	struct spread spread = { .count = counts[draw(4)] };
+
+	spread.bytes = 1 + draw(1u << draw(23)) / (uint32_t)spread.count;
+	spread.distance = spread.bytes + 1 + draw((uint32_t)spread.bytes);
+	spread.first = draw(LARGE_BYTES / 4);
+	return spread;
+}
+
+/* Returns pieces that begin where the others end, or one byte before. */
+static struct spread draw_neighbour(const struct spread *other)
+{
+	struct spread spread = draw_spread();
+
+	spread.first = end_of(other) - draw(2);
+	return spread;
+}
+
+static bool share_a_byte(const struct spread *a, const struct spread *b)
+{
+	for (int i = 0; i < a->count; i++) {
+		for (int k = 0; k < b->count; k++) {
+			size_t of_a = a->first + (size_t)i * a->distance, of_b = b->first + (size_t)k * b->distance;
+
+			if (of_a < of_b + b->bytes && of_b < of_a + a->bytes)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void put_spread(const struct spread *spread)
+{
+	static uint8_t memory[LARGE_BYTES];
+	struct oriel_origin_piece origin = { memory, spread->bytes * (size_t)spread->count };
+	struct oriel_target_piece target[100];
+
+	for (int i = 0; i < spread->count; i++)
+		target[i] = (struct oriel_target_piece){ spread->first + (size_t)i * spread->distance, spread->bytes };
+	must(oriel_putv(win, &origin, 1, 2, target, spread->count));
+}
+
+static void run_sizes(uint64_t seed)
+{
+	char name[32];
+	const struct oriel_hint hints[] = { { "name", name }, { NULL, NULL } };
+	struct spread spreads[2];
+	void *base;
+
+	state = seed * 0x2545f4914f6cdd1du;
+	snprintf(name, sizeof(name), "seed %llu", (unsigned long long)seed);
+	spreads[0] = draw_spread();
+	spreads[1] = draw(2) ? draw_neighbour(&spreads[0]) : draw_spread();
+	must(oriel_win_allocate(rank == 2 ? 4 * LARGE_BYTES : 0, 1, hints, world, &base, &win));
+	must(oriel_win_lock_all(win, 0));
+	if (rank <= 1)
+		put_spread(&spreads[rank]);
+	must(oriel_win_unlock_all(win));
+	must(oriel_win_free(&win));
+	if (rank == 0 && share_a_byte(&spreads[0], &spreads[1]))
+		printf("%s races\n", name);
+}
+
+/* ---- running them ---- */
+
 static void run(uint64_t seed, bool racy)
 {
 	char name[32];
@@ -221,8 +306,12 @@ int main(int argc, char **argv)
 	rank = oriel_rank(job);
 	size = oriel_size(job);
 	must(oriel_group_world(job, &world));
-	for (unsigned long long seed = first; seed < first + count; seed++)
-		run(seed, strcmp(argv[3], "racy") == 0);
+	for (unsigned long long seed = first; seed < first + count; seed++) {
+		if (strcmp(argv[3], "sizes") == 0)
+			run_sizes(seed);
+		else
+			run(seed, strcmp(argv[3], "racy") == 0);
+	}
 	must(oriel_group_free(&world));
 	must(oriel_finalize(&job));
 	return 0;
