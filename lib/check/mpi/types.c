@@ -13,6 +13,12 @@ struct kept {
 	ptrdiff_t extent_bytes;
 };
 
+/* A datatype of the MPI's own that this thread has looked up last: it is never freed. */
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+	MPI_Datatype type;
+	const struct kept *kept; /* NULL: there is none */
+} latest;
+
 static int keyval = MPI_KEYVAL_INVALID;
 static pthread_once_t keyval_once = PTHREAD_ONCE_INIT;
 
@@ -46,7 +52,7 @@ static struct kept *learn(MPI_Datatype type)
 	return NULL;
 }
 
-static const struct kept *kept_of(MPI_Datatype type)
+static const struct kept *look_up(MPI_Datatype type)
 {
 	struct kept *kept = NULL;
 	int flag = 0;
@@ -57,6 +63,20 @@ static const struct kept *kept_of(MPI_Datatype type)
 	if (PMPI_Type_get_attr(type, keyval, &kept, &flag) == MPI_SUCCESS && flag)
 		return kept;
 	return learn(type);
+}
+
+static const struct kept *kept_of(MPI_Datatype type)
+{
+	const struct kept *kept;
+
+	if (latest.kept && latest.type == type)
+		return latest.kept;
+	kept = look_up(type);
+	if (kept && contents_predefined(type)) {
+		latest.type = type;
+		latest.kept = kept;
+	}
+	return kept;
 }
 
 uint8_t type_element(MPI_Datatype type)
