@@ -28,9 +28,12 @@ struct comm *comm_find(MPI_Comm handle)
 	return comm;
 }
 
+/* An error of MPI_Group_size would be one of MPI_COMM_WORLD, which ends the program. */
 int *comm_ranks_of(MPI_Group group, int *count)
 {
-	return PMPI_Group_size(group, count) == MPI_SUCCESS ? mpi_ranks_of(group, *count) : NULL;
+	if (group == MPI_GROUP_NULL || PMPI_Group_size(group, count) != MPI_SUCCESS)
+		return NULL;
+	return mpi_ranks_of(group, *count);
 }
 
 static int *ranks_of_comm(MPI_Comm handle, int *count)
