@@ -15,7 +15,7 @@ struct open_window {
 };
 
 static struct open_window open_windows[PART_WINDOWS];
-/* Of each window in the part. */
+/* The windows of the part. */
 static struct {
 	uint64_t members; /* hash of their ranks */
 	int *ranks;

@@ -34,7 +34,7 @@ struct sight {
 	uint32_t capacity;
 };
 
-/* By how much a clock is ahead of the first machine's, as a meeting at that time bounds it. */
+/* A clock is ahead of the first machine's by this much, as a meeting at that time bounds it. */
 struct bound {
 	double at;
 	double least;

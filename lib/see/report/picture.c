@@ -91,8 +91,10 @@ static void draw_numbers(FILE *out, const struct matrix *matrix)
 			if (!ns)
 				continue;
 			fprintf(out, "<g fill=\"%s\" font-size=\"10\">", colour);
-			svg_text(out, MATRIX_X + column * matrix->cell + matrix->cell / 2,
-			         MATRIX_Y + row * matrix->cell + matrix->cell / 2 + 4, "middle", ns < NS_PER_MS ? "<%.3g" : "%.3g",
+			svg_text(out,
+			         (struct svg_point){ MATRIX_X + column * matrix->cell + matrix->cell / 2,
+			                             MATRIX_Y + row * matrix->cell + matrix->cell / 2 + 4 },
+			         "middle", ns < NS_PER_MS ? "<%.3g" : "%.3g",
 			         ns < NS_PER_MS ? 0.001 : (double)ns / (double)NS_PER_SECOND);
 			fputs("</g>\n", out);
 		}
@@ -106,8 +108,8 @@ static void draw_labels(FILE *out, const struct matrix *matrix)
 	for (int block = 0; block < matrix->blocks; block += step) {
 		int at = block * matrix->cell + matrix->cell / 2;
 
-		svg_text(out, MATRIX_X - 6, MATRIX_Y + at + 4, "end", "%d", rank_of(matrix, block));
-		svg_text(out, MATRIX_X + at, MATRIX_Y - 6, "middle", "%d", rank_of(matrix, block));
+		svg_text(out, (struct svg_point){ MATRIX_X - 6, MATRIX_Y + at + 4 }, "end", "%d", rank_of(matrix, block));
+		svg_text(out, (struct svg_point){ MATRIX_X + at, MATRIX_Y - 6 }, "middle", "%d", rank_of(matrix, block));
 	}
 }
 
@@ -118,11 +120,11 @@ static void draw_frame(FILE *out, const struct matrix *matrix)
 	fprintf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#999\"/>\n", MATRIX_X,
 	        MATRIX_Y, side, side);
 	svg_heading(out, MATRIX_X, MATRIX_Y - 40, "Which rank waits for which");
-	svg_text(out, MATRIX_X + side / 2, MATRIX_Y - 22, "middle", "late rank");
+	svg_text(out, (struct svg_point){ MATRIX_X + side / 2, MATRIX_Y - 22 }, "middle", "late rank");
 	fprintf(out, "<g transform=\"rotate(-90 %d %d)\">", MATRIX_X - 44, MATRIX_Y + side / 2);
-	svg_text(out, MATRIX_X - 44, MATRIX_Y + side / 2, "middle", "rank that waits");
+	svg_text(out, (struct svg_point){ MATRIX_X - 44, MATRIX_Y + side / 2 }, "middle", "rank that waits");
 	fputs("</g>\n", out);
-	svg_text(out, MATRIX_X, MATRIX_Y + side + 20, "start", "the darkest: %.3g s%s",
+	svg_text(out, (struct svg_point){ MATRIX_X, MATRIX_Y + side + 20 }, "start", "the darkest: %.3g s%s",
 	         (double)matrix->most_ns / (double)NS_PER_SECOND,
 	         matrix->blocks < matrix->ranks ? "; a cell is for several ranks" : "");
 }
@@ -192,9 +194,11 @@ static void draw_bars(FILE *out, const uint64_t counts[PART_SIZES], int first, i
 			height = (int)((double)counts[k] / (double)most * SIZES_HEIGHT);
 
 		if ((k - first) % 2 == 0 || width >= BAR_WIDTH_MOST)
-			svg_text(out, x, SIZES_Y + 16, "middle", "%s", short_number(1ULL << (k - 1), 1024, text));
+			svg_text(out, (struct svg_point){ x, SIZES_Y + 16 }, "middle", "%s",
+			         short_number(1ULL << (k - 1), 1024, text));
 		if (counts[k])
-			svg_text(out, x, SIZES_Y - height - 5, "middle", "%s", short_number(counts[k], 1000, text));
+			svg_text(out, (struct svg_point){ x, SIZES_Y - height - 5 }, "middle", "%s",
+			         short_number(counts[k], 1000, text));
 	}
 }
 
@@ -210,11 +214,11 @@ static void draw_sizes(FILE *out, const struct profile *profile)
 		last--;
 	svg_heading(out, SIZES_X, MATRIX_Y - 40, "Sizes of operations");
 	if (first == PART_SIZES) {
-		svg_text(out, SIZES_X, MATRIX_Y, "start", "no call moved bytes");
+		svg_text(out, (struct svg_point){ SIZES_X, MATRIX_Y }, "start", "no call moved bytes");
 		return;
 	}
 	draw_bars(out, counts, first, last);
-	svg_text(out, SIZES_X, SIZES_Y + 36, "start",
+	svg_text(out, (struct svg_point){ SIZES_X, SIZES_Y + 36 }, "start",
 	         "calls by bytes: from the number below a bar to the next power of two");
 }
 

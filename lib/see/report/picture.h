@@ -24,9 +24,13 @@ void step_draw(FILE *out, int y, const struct profile *profile, const struct rea
 
 /* svg.c */
 
+struct svg_point {
+	int x, y;
+};
+
 /* Writes a text, in one line of the picture. The anchor is "start", "middle" or "end". */
-void svg_text(FILE *out, int x, int y, const char *anchor, const char *format, ...)
-	__attribute__((format(printf, 5, 6)));
+void svg_text(FILE *out, struct svg_point at, const char *anchor, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
 /* Writes a text as a heading. */
 void svg_heading(FILE *out, int x, int y, const char *format, ...) __attribute__((format(printf, 4, 5)));

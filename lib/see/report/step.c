@@ -214,7 +214,8 @@ static void draw_rows(FILE *out, const struct step *step, int y)
 		if (row < 0)
 			continue;
 		fill_row(step, part, places);
-		svg_text(out, STEP_X - 8, y + row * ROW_HEIGHT + 16, "end", "rank %d", part->part->header.rank);
+		svg_text(out, (struct svg_point){ STEP_X - 8, y + row * ROW_HEIGHT + 16 }, "end", "rank %d",
+		         part->part->header.rank);
 		draw_row(out, places, y + row * ROW_HEIGHT, INSIDE, "#3b78c4");
 		draw_row(out, places, y + row * ROW_HEIGHT, WAITING, "#e98336");
 	}
@@ -257,17 +258,18 @@ static double ms(uint64_t ns)
 
 static void draw_legend(FILE *out, const struct step *step, int y)
 {
-	svg_text(out, STEP_X, y, "start", "0");
-	svg_text(out, STEP_X + STEP_WIDTH, y, "end", "%.3f ms", ms(step->until_ns - step->from_ns));
+	svg_text(out, (struct svg_point){ STEP_X, y }, "start", "0");
+	svg_text(out, (struct svg_point){ STEP_X + STEP_WIDTH, y }, "end", "%.3f ms", ms(step->until_ns - step->from_ns));
 	svg_begin_boxes(out, "#e98336");
 	svg_add_box(out, STEP_X + 100, y - 10, 12, 12);
 	svg_end_boxes(out);
-	svg_text(out, STEP_X + 118, y, "start", "in a call that waits");
+	svg_text(out, (struct svg_point){ STEP_X + 118, y }, "start", "in a call that waits");
 	svg_begin_boxes(out, "#3b78c4");
 	svg_add_box(out, STEP_X + 270, y - 10, 12, 12);
 	svg_end_boxes(out);
-	svg_text(out, STEP_X + 288, y, "start", "in another call");
-	svg_text(out, STEP_X + 400, y, "start", "a line leads from the late call to the moment at which it is seen");
+	svg_text(out, (struct svg_point){ STEP_X + 288, y }, "start", "in another call");
+	svg_text(out, (struct svg_point){ STEP_X + 400, y }, "start",
+	         "a line leads from the late call to the moment at which it is seen");
 }
 
 static const struct profile_site *find_site(const struct step *step, const struct profile *profile)
@@ -296,8 +298,9 @@ static void draw_title(FILE *out, const struct step *step, int y, const struct p
 		advice_window(profile, site->window, window);
 	}
 	svg_heading(out, 30, y, "The slowest step");
-	svg_text(out, STEP_X, y + 22, "start", "rank %d waits %.3f ms in %s%s, %.3f s after its begin", header->rank,
-	         ms(step->ended_ns - step->begun_ns), call, window, advice_seconds(after_ns));
+	svg_text(out, (struct svg_point){ STEP_X, y + 22 }, "start",
+	         "rank %d waits %.3f ms in %s%s, %.3f s after its begin", header->rank, ms(step->ended_ns - step->begun_ns),
+	         call, window, advice_seconds(after_ns));
 }
 
 void step_draw(FILE *out, int y, const struct profile *profile, const struct read_parts *parts)
@@ -309,7 +312,7 @@ void step_draw(FILE *out, int y, const struct profile *profile, const struct rea
 		look_at_part(&step, &parts->list[i]);
 	if (!step.part) {
 		svg_heading(out, 30, y, "The slowest step");
-		svg_text(out, STEP_X, y + 22, "start", "no call that waited was recorded");
+		svg_text(out, (struct svg_point){ STEP_X, y + 22 }, "start", "no call that waited was recorded");
 		return;
 	}
 	margin = (step.ended_ns - step.begun_ns) / 6 + 1;

@@ -29,11 +29,11 @@ __attribute__((format(printf, 2, 0))) static void write_words(FILE *out, const c
 	fputs("</text>\n", out);
 }
 
-void svg_text(FILE *out, int x, int y, const char *anchor, const char *format, ...)
+void svg_text(FILE *out, struct svg_point at, const char *anchor, const char *format, ...)
 {
 	va_list list;
 
-	fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\">", x, y, anchor);
+	fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\">", at.x, at.y, anchor);
 	va_start(list, format);
 	write_words(out, format, list);
 	va_end(list);
