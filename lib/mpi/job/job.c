@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "mpi/job/memory.h"
 #include "mpi/job/names.h"
@@ -28,6 +31,7 @@ static struct rank_table ranks;
 #define CONNECT_SECONDS "60"
 
 #define EXIT_UNKIND 2 /* as for a wrong command line */
+#define READ_LIMIT_MS 1000
 
 const char *job_without_rank(const char *text)
 {
@@ -53,6 +57,22 @@ void job_warn(const char *format, ...)
 	va_start(arguments, format);
 	say(format, arguments);
 	va_end(arguments);
+}
+
+static bool has_unread_stderr(void)
+{
+	struct stat st;
+	int bytes = 0;
+
+	return fstat(STDERR_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) && ioctl(STDERR_FILENO, FIONREAD, &bytes) == 0 &&
+	       bytes > 0;
+}
+
+void job_abort(MPI_Comm comm, int code)
+{
+	for (int ms = 0; ms < READ_LIMIT_MS && has_unread_stderr(); ms++)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	PMPI_Abort(comm, code);
 }
 
 void job_tell(const char *format, ...)
@@ -180,7 +200,7 @@ static void check_unkind(const struct votes *votes)
 		return;
 	job_warn("it runs without --unkind, and rank %d with it; give --unkind SEED to oriel-mpi on all ranks",
 	         votes->first_unkind);
-	PMPI_Abort(MPI_COMM_WORLD, EXIT_UNKIND);
+	job_abort(MPI_COMM_WORLD, EXIT_UNKIND);
 }
 
 static void begin(void)

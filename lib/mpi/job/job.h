@@ -38,6 +38,9 @@ const char *job_without_rank(const char *text);
 void job_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void job_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Ends the program when its launcher has read stderr, which MPICH's would lose. */
+void job_abort(MPI_Comm comm, int code);
+
 /*
  * Collective calls over MPI_COMM_WORLD that yield the processor
  *

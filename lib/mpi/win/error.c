@@ -118,7 +118,7 @@ static void before_handler(MPI_Comm comm, MPI_Errhandler handler, int class, con
 		return;
 	}
 	job_warn("%s (%s)", text, language_class(class));
-	PMPI_Abort(comm, class);
+	job_abort(comm, class);
 }
 
 static int raise_on_window(const struct window *window, int class, const char *text)
