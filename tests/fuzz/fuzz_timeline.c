@@ -6,6 +6,7 @@
 #include "see/board.c"
 #include "see/front/part_file.c"
 #include "see/report/chunks.c"
+#include "see/report/clocks.c"
 #include "see/report/gather.c"
 #include "see/report/perfetto.c"
 #include "see/report/program.c"
@@ -93,6 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	gather(&profile, &parts);
 	fill_chunks(&chunks, &part.header, data + used, size - used);
 	print_part(out, &profile, &from, &chunks);
+	free(profile.ranks);
 	free(profile.windows);
 	free(profile.sites);
 	free(profile.waits);
