@@ -21,6 +21,7 @@
 
 #include "mpi/starter/starter.h"
 #include "oriel.h"
+#include "see/report/formats.h"
 #include "variables.h"
 #include "wire/environment.h"
 
@@ -86,6 +87,16 @@ static const char *value_behind(char ***arguments, const char *name)
 	return *++*arguments;
 }
 
+static void take_formats(const char *formats, struct options *options)
+{
+	int length;
+	const char *unknown = formats_unknown(formats, &length);
+
+	if (unknown)
+		say_and_exit(EXIT_REFUSED, "there is no format %.*s: " FORMATS_USAGE, length, unknown);
+	options->profile = formats;
+}
+
 static void take_seed(const char *seed, struct options *options)
 {
 	if (!boot_is_seed(seed))
@@ -108,7 +119,7 @@ static void take_option(char ***arguments, struct options *options)
 	}
 	value = value_of(option, "--profile");
 	if (value) {
-		options->profile = *value ? value : "text,json";
+		take_formats(*value ? value : FORMATS_DEFAULT, options);
 		return;
 	}
 	value = value_behind(arguments, "--trace");

@@ -241,16 +241,10 @@ void part_write_folder(char folder[PART_FOLDER_BYTES]);
  */
 int part_file_make(const char *prefix, char path[PART_FILE_BYTES]);
 
-/*
- * Returns whether the limit of a file's size allows so many bytes, or false with EFBIG. Beyond it a
- * write or fallocate raises a signal.
- */
+/* Returns whether the limit of a file's size allows so many bytes; if not, errno is EFBIG. */
 bool part_file_may_have(uint64_t bytes);
 
-/*
- * Takes room for bytes of a file at once: a full disk is an error here, not a signal at a store,
- * and so is the limit of a file's size. Returns false with errno.
- */
+/* Takes room for bytes of a file: a full disk is an error, no signal. Returns false with errno. */
 bool part_file_take_room(int fd, uint64_t from, uint64_t bytes);
 
 /* Opens another process's file. Returns -1 if it is no file of this user, or smaller than that. */

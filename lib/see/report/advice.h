@@ -7,9 +7,6 @@
  * A rule looks for a pattern, adds up what each rank loses by it, and says what to do. The loss of
  * the rank that loses most is an upper bound of what the job may save. A rule is silent if that is
  * below 2 % of the job's time, or if the pattern occurred less than 100 times.
- *
- * advice.c keeps the sentences and has what rules share. advice_waits.c judges what ranks wait for,
- * advice_calls.c the calls that they make.
  */
 #ifndef ORIEL_SEE_ADVICE_H
 #define ORIEL_SEE_ADVICE_H

@@ -17,6 +17,7 @@
 
 #include "oriel.h"
 #include "base/util.h"
+#include "see/report/formats.h"
 #include "see/report/advice.h"
 #include "see/report/picture.h"
 #include "see/report/profile.h"
@@ -243,7 +244,7 @@ static void take_option(char ***arguments, struct options *options)
 	if (strcmp(option, "--version") == 0)
 		exit(printf("oriel-see %s\n", oriel_version()) < 0);
 	if (strcmp(option, "--profile") == 0)
-		options->formats = START_FORMATS;
+		options->formats = FORMATS_DEFAULT;
 	else if (strncmp(option, "--profile=", 10) == 0)
 		options->formats = option + 10;
 	else if ((value = take_value(arguments, "--trace")) != NULL)
@@ -277,7 +278,7 @@ int main(int argc, char **argv)
 	if (runs != (*arguments != NULL) && !options.merges)
 		refuse();
 	if (runs && !options.formats && !options.timeline)
-		options.formats = START_FORMATS;
+		options.formats = FORMATS_DEFAULT;
 	if (options.formats || options.timeline)
 		start_note(options.formats, options.timeline);
 	if (options.merges)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "see/report/formats.h"
 #include "see/report/program.h"
 
 #define FORMATS_VARIABLE "ORIEL_PROFILE"
@@ -27,7 +28,7 @@ bool start_wants(const char *format)
 {
 	const char *formats = getenv(FORMATS_VARIABLE);
 
-	return is_in(formats ? formats : START_FORMATS, format);
+	return is_in(formats ? formats : FORMATS_DEFAULT, format);
 }
 
 const char *start_timeline(void)
@@ -37,34 +38,13 @@ const char *start_timeline(void)
 	return file && *file ? file : NULL;
 }
 
-static bool is_format(const char *text, size_t length)
-{
-	static const char *const formats[] = { "text", "json", "svg" };
-
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-		if (strlen(formats[i]) == length && strncmp(text, formats[i], length) == 0)
-			return true;
-	}
-	return false;
-}
-
-static void check_formats(const char *formats)
-{
-	const char *next;
-
-	for (const char *at = formats; at; at = next) {
-		size_t length = strcspn(at, ",");
-
-		next = at[length] ? at + length + 1 : NULL;
-		if (!is_format(at, length))
-			program_fail("there is no format %.*s: --profile=text, json, svg or several with commas", (int)length, at);
-	}
-}
-
 void start_note(const char *formats, const char *timeline)
 {
-	if (formats)
-		check_formats(formats);
+	int length;
+	const char *unknown = formats ? formats_unknown(formats, &length) : NULL;
+
+	if (unknown)
+		program_fail("there is no format %.*s: " FORMATS_USAGE, length, unknown);
 	if (setenv(FORMATS_VARIABLE, formats ? formats : NO_FORMATS, 1) ||
 	    (timeline && setenv(TIMELINE_VARIABLE, timeline, 1)))
 		program_fail("there is no memory for the environment");

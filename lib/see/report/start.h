@@ -14,9 +14,7 @@ void start_note(const char *formats, const char *timeline);
 /* Executes the program. Ends this one with a message if it cannot. */
 void start(char **program) __attribute__((noreturn));
 
-#define START_FORMATS "text,json" /* if none is named */
-
-/* Returns whether a format is among those that were noted, or, if none was, among START_FORMATS. */
+/* Returns whether a format was noted, or, if none was, is one of FORMATS_DEFAULT. */
 bool start_wants(const char *format);
 
 /* Returns the file of the timeline, or NULL. */
