@@ -3,8 +3,8 @@
  * fast.c - the fast paths of start, complete, post, wait, lock and unlock
  *
  * They are for mapped windows, the group of the previous epoch, and locks that no other rank uses.
- * If anything is unusual, the general path runs (general.h). It is in other files: the compiler
- * leaves it there, and the fast paths save no registers.
+ * Else the general path runs (general.h), from other files: the compiler leaves it there, and the
+ * fast paths save no registers.
  */
 #include "base/order.h"
 #include "epoch/general.h"

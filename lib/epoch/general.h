@@ -2,8 +2,8 @@
 /*
  * general.h - the general paths of epoch calls, and what fast.c shares with them
  *
- * If anything is unusual, fast.c calls these functions. They report errors, and wait. Those named
- * _any enter the window; of the others the caller holds win->lock.
+ * fast.c calls these functions if anything is unusual. Those named _any enter the window; of the
+ * others the caller holds win->lock.
  */
 #ifndef ORIEL_GENERAL_H
 #define ORIEL_GENERAL_H

@@ -10,8 +10,6 @@
  * a check and an operation for each piece.
  *
  * The layer for MPI names rows: a list takes longer to write than the blocks to copy.
- *
- * Other calls take the general path.
  */
 #ifndef ORIEL_ROW_H
 #define ORIEL_ROW_H

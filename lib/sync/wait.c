@@ -35,9 +35,10 @@
 #define CHECK_NS (2 * NS_PER_SECOND)        /* twice this and a lookup's time are within the limit of E6 */
 #define CHECK_DEATHS_NS (NS_PER_SECOND / 4) /* after a death others may leave */
 #define POLL_RANKS 2                        /* more on a processor: only the periodic looks poll */
-#define SEARCHED_BYTES (64 << 20)           /* largest file that the watchdog searches for a line of source */
-#define TURNS_PER_CLOCK 64                  /* turns between readings of the clock, */
-#define TURNS_PER_YIELD 512                 /* and between yields, for which peers served wait */
+#define WARNING_BYTES 2048
+#define SEARCHED_BYTES (64 << 20) /* largest file that the watchdog searches for a line of source */
+#define TURNS_PER_CLOCK 64        /* turns between readings of the clock, */
+#define TURNS_PER_YIELD 512       /* and between yields, for which peers served wait */
 
 void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, const char *window)
 {
@@ -309,18 +310,19 @@ bool wait_lingered(struct wait *wait)
 
 void wait_looked(struct wait *wait)
 {
-	char ranks[RANK_LIST_TEXT_BYTES], why[ANSWER_TEXT_BYTES], site[SITE_TEXT_BYTES];
+	char ranks[RANK_LIST_TEXT_BYTES], why[ANSWER_TEXT_BYTES], site[SITE_TEXT_BYTES], line[WARNING_BYTES];
 
 	if (!wait->warning)
 		return;
 	site_text(0, wait->has_caller ? wait->caller : 0, SEARCHED_BYTES, site);
-	fprintf(stderr, "oriel: rank %d has been waiting in %s%s%s%s%s for %d s, for %s%s%s%s; %s\n", wait->job->rank,
-	        shown_call(wait), wait->window ? " on " : "", wait->window ? wait->window : "", site[0] ? " at " : "", site,
-	        wait->job->limits.watchdog_ms / 1000, rank_list_text(&wait->awaited, ranks),
-	        board_cause_words(wait->why.cause)->line, question_is_settled(wait) ? ": " : "", question_text(wait, why),
-	        state_load(&wait->job->boot->gathering)
-	            ? "the launcher gives no addresses before all ranks have come to oriel_init, and they have not"
-	            : "oriel-top prints what each rank waits for"); /* pairs with the clients' state_store */
+	snprintf(line, sizeof(line), "oriel: rank %d has been waiting in %s%s%s%s%s for %d s, for %s%s%s%s; %s\n",
+	         wait->job->rank, shown_call(wait), wait->window ? " on " : "", wait->window ? wait->window : "",
+	         site[0] ? " at " : "", site, wait->job->limits.watchdog_ms / 1000, rank_list_text(&wait->awaited, ranks),
+	         board_cause_words(wait->why.cause)->line, question_is_settled(wait) ? ": " : "", question_text(wait, why),
+	         state_load(&wait->job->boot->gathering)
+	             ? "the launcher gives no addresses before all ranks have come to oriel_init, and they have not"
+	             : "oriel-top prints what each rank waits for"); /* pairs with the clients' state_store */
+	fputs(line, stderr);                                         /* one write */
 	wait->warning = false;
 	wait->warn_ns = 0;
 	question_end(wait);

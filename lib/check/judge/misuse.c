@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* See misuse.h. Findings are in the order in which they were found. */
+/* See misuse.h. */
 #include "check/judge/misuse.h"
 
 #include <assert.h>

@@ -40,14 +40,16 @@ const char *job_without_rank(const char *text)
 	return end ? end + 2 : text;
 }
 
+/* Prints a line by one write: launchers mix those of several ranks. */
 static void say(const char *format, va_list arguments)
 {
-	char line[1024], rank[32] = "";
+	char text[1024], line[sizeof(text) + 64], rank[32] = "";
 
-	vsnprintf(line, sizeof(line), format, arguments);
+	vsnprintf(text, sizeof(text), format, arguments);
 	if (job.rank >= 0)
 		snprintf(rank, sizeof(rank), "rank %d: ", job.rank);
-	fprintf(stderr, "oriel-mpi: %s%s\n", rank, line);
+	snprintf(line, sizeof(line), "oriel-mpi: %s%s\n", rank, text);
+	fputs(line, stderr);
 }
 
 void job_warn(const char *format, ...)

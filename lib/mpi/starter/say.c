@@ -10,12 +10,13 @@ const char *say_name = "oriel-mpi";
 
 void say_and_exit(int status, const char *format, ...)
 {
+	char text[1024], line[sizeof(text) + 64];
 	va_list arguments;
 
-	fprintf(stderr, "%s: ", say_name);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	fputc('\n', stderr);
+	snprintf(line, sizeof(line), "%s: %s\n", say_name, text);
+	fputs(line, stderr); /* one write */
 	exit(status);
 }
