@@ -30,8 +30,9 @@ static struct rank_table ranks;
  */
 #define CONNECT_SECONDS "60"
 
-#define EXIT_UNKIND 2 /* as for a wrong command line */
+#define EXIT_UNKIND 2
 #define READ_LIMIT_MS 1000
+#define PRINT_MS 100
 
 const char *job_without_rank(const char *text)
 {
@@ -40,7 +41,7 @@ const char *job_without_rank(const char *text)
 	return end ? end + 2 : text;
 }
 
-/* Prints a line by one write: launchers mix those of several ranks. */
+/* Prints a line by one write: launchers mix those of ranks. */
 static void say(const char *format, va_list arguments)
 {
 	char text[1024], line[sizeof(text) + 64], rank[32] = "";
@@ -70,10 +71,16 @@ static bool has_unread_stderr(void)
 	       bytes > 0;
 }
 
+static void sleep_ms(int ms)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000L }, NULL);
+}
+
 void job_abort(MPI_Comm comm, int code)
 {
 	for (int ms = 0; ms < READ_LIMIT_MS && has_unread_stderr(); ms++)
-		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+		sleep_ms(1);
+	sleep_ms(PRINT_MS); /* launchers print later than they read */
 	PMPI_Abort(comm, code);
 }
 

@@ -38,7 +38,7 @@ const char *job_without_rank(const char *text);
 void job_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void job_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Ends the program when its launcher has read stderr, which MPICH's would lose. */
+/* Ends the program when its launcher has printed stderr, which it would lose. */
 void job_abort(MPI_Comm comm, int code);
 
 /*
