@@ -212,22 +212,41 @@ static uint64_t attach(oriel_win **dynamic, void *memory, size_t size_bytes)
 	return where;
 }
 
+static void await_stopped(int pid)
+{
+	char path[64], state = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	while (state != 'T') {
+		FILE *file = fopen(path, "r");
+
+		if (!file || fscanf(file, "%*d %*s %c", &state) != 1)
+			exit(2);
+		fclose(file);
+		usleep(1000);
+	}
+}
+
+/* Rank 0 puts its process number. It would agree to the detach until it is stopped. */
 static void hang_detach(void)
 {
-	static char memory[64];
+	static int memory, pid;
 	oriel_win *dynamic;
-	uint64_t where = attach(&dynamic, memory, sizeof(memory));
+	uint64_t where = attach(&dynamic, &memory, sizeof(memory));
 
+	pid = getpid();
 	if (rank == 0) {
 		check(oriel_win_lock(dynamic, ORIEL_LOCK_SHARED, 1, 0), "oriel_win_lock");
-		check(oriel_put(dynamic, "x", 1, 1, where), "oriel_put");
+		check(oriel_put(dynamic, &pid, sizeof(pid), 1, where), "oriel_put");
 		check(oriel_win_unlock(dynamic, 1), "oriel_win_unlock");
 	}
 	meet();
 	if (rank == 0)
 		raise(SIGSTOP);
-	if (rank == 1)
-		check(oriel_win_detach(dynamic, memory), "oriel_win_detach");
+	if (rank == 1) {
+		await_stopped(memory);
+		check(oriel_win_detach(dynamic, &memory), "oriel_win_detach");
+	}
 }
 
 static void hang_signal(void)
