@@ -89,6 +89,24 @@ static const struct profile_site *site_of(const struct judging *judging, enum ca
 	return &judging->profile->sites[judging->usage[judging->losses->rank].site[kind]];
 }
 
+static uint64_t lock_ns(const struct usage *usage)
+{
+	return usage->ns[KIND_LOCK] + usage->ns[KIND_UNLOCK];
+}
+
+/* Adds up what ranks lose by their calls of a kind; for a lock, its unlock counts, too. */
+static void add_losses(struct judging *judging, bool (*loses)(const struct usage *usage), enum call_kind kind)
+{
+	losses_begin(judging->losses);
+	for (int rank = 0; rank < judging->profile->size; rank++) {
+		const struct usage *usage = &judging->usage[rank];
+		uint64_t ns = kind == KIND_LOCK ? lock_ns(usage) : usage->ns[kind];
+
+		if (loses(usage))
+			losses_add(judging->losses, rank, usage->site[kind], ns, usage->count[kind]);
+	}
+}
+
 /* ---- a flush for each put ---- */
 
 /* A program wants at once what a get or a fetch brings: its flush is needed. */
@@ -105,13 +123,7 @@ static void judge_flushes(struct judging *judging)
 	char call[CALL_BYTES], window[WINDOW_BYTES];
 	struct advice *advice;
 
-	losses_begin(losses);
-	for (int rank = 0; rank < judging->profile->size; rank++) {
-		const struct usage *usage = &judging->usage[rank];
-
-		if (flushes_each(usage))
-			losses_add(losses, rank, usage->site[KIND_FLUSH], usage->ns[KIND_FLUSH], usage->count[KIND_FLUSH]);
-	}
+	add_losses(judging, flushes_each, KIND_FLUSH);
 	advice = losses_matter(losses, 2) ? advice_add(judging->advice, "flush_each", losses) : NULL;
 	if (!advice)
 		return;
@@ -125,11 +137,6 @@ static void judge_flushes(struct judging *judging)
 }
 
 /* ---- a lock for each operation ---- */
-
-static uint64_t lock_ns(const struct usage *usage)
-{
-	return usage->ns[KIND_LOCK] + usage->ns[KIND_UNLOCK];
-}
 
 /*
  * Ranks that wait for the lock need it. An exclusive one may protect what operations of two kinds
@@ -152,13 +159,7 @@ static void judge_locks(struct judging *judging)
 	const struct profile_site *site;
 	struct advice *advice;
 
-	losses_begin(losses);
-	for (int rank = 0; rank < judging->profile->size; rank++) {
-		const struct usage *usage = &judging->usage[rank];
-
-		if (locks_each(usage))
-			losses_add(losses, rank, usage->site[KIND_LOCK], lock_ns(usage), usage->count[KIND_LOCK]);
-	}
+	add_losses(judging, locks_each, KIND_LOCK);
 	advice = losses_matter(losses, 2) ? advice_add(judging->advice, "lock_each", losses) : NULL;
 	if (!advice)
 		return;
@@ -190,13 +191,7 @@ static void judge_elements(struct judging *judging)
 	const struct profile_site *site;
 	struct advice *advice;
 
-	losses_begin(losses);
-	for (int rank = 0; rank < judging->profile->size; rank++) {
-		const struct usage *usage = &judging->usage[rank];
-
-		if (locks_element(usage))
-			losses_add(losses, rank, usage->site[KIND_LOCK], lock_ns(usage), usage->count[KIND_LOCK]);
-	}
+	add_losses(judging, locks_element, KIND_LOCK);
 	advice = losses_matter(losses, 2) ? advice_add(judging->advice, "lock_element", losses) : NULL;
 	if (!advice)
 		return;
