@@ -12,7 +12,7 @@ static struct window *windows[PLACES];
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t changes; /* how often a window was added or removed */
 
-/* What this thread has found last; valid until the next change. */
+/* The window that this thread has found last. It is valid until the next change. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
 	uint64_t changes, handle;
 	struct window *window;

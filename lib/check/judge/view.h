@@ -99,7 +99,7 @@ struct rank_state {
 	struct promises requests, signals; /* signals: sent to this rank */
 };
 
-/* What all files of the replay use. */
+/* All files of the replay use this. */
 extern struct replaying {
 	struct job_traces *traces;
 	struct verdict *verdict;

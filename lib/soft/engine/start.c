@@ -347,9 +347,9 @@ void soft_core_forked(void)
  * DESIGN NOTES
  *
  * A child has no engine thread, and the shared memory belongs to the parent. It closes the sockets,
- * whose end reports the parent's death to peers; its first ibv_open_device makes a new state. What
- * other threads were changing may be inconsistent in the child, locks too. fork holds the locks of
- * the two tables that the child uses; the child makes all others anew.
+ * whose end reports the parent's death to peers; its first ibv_open_device makes a new state. Data
+ * and locks that other threads were changing may be inconsistent in the child. fork holds the locks
+ * of the two tables that the child uses; the child makes all others anew.
  *
  * Objects made before the fork are the parent's. A child may destroy them, as libraries do at exit,
  * but not use them.

@@ -44,7 +44,7 @@ static void fill(unsigned char *bytes, int seed)
 		bytes[i] = (unsigned char)(i * 7 + i / 251 + seed);
 }
 
-/* What `count` of one datatype at from make of `count_to` of another at to, which may be more if it is the same. */
+/* Packs `count` elements of one datatype, and unpacks `count_to` of another; all of them if the types are the same. */
 static void move(const void *from, int count, MPI_Datatype type, void *to, int count_to, MPI_Datatype type_to)
 {
 	char packed[BYTES];
