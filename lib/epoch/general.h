@@ -91,9 +91,7 @@ static inline void exposure_end(struct oriel_win *win, bool over)
 }
 
 /* The marks of a lock epoch, which end with it. */
-#define LOCK_MARKS                                                                                                  \
-	(LINK_ACCESS | LINK_GRANTED | LINK_TOUCHED | LINK_GOT | LINK_WAITING | LINK_FLAGGED | LINK_CLOSED | LINK_LOCK | \
-	 LINK_LOCKING | LINK_EXCLUSIVE | LINK_NOCHECK)
+#define LOCK_MARKS (ACCESS_MARKS | LINK_LOCK | LINK_LOCKING | LINK_EXCLUSIVE | LINK_NOCHECK)
 
 static inline void lock_begun(struct oriel_win *win, struct link *link, enum oriel_lock_type type)
 {
