@@ -15,7 +15,7 @@
 
 #include "oriel.h"
 
-enum { STEPS = 60, LATE_US = 2000, MANY = 1000000, WINDOW_BYTES = 1 << 20, FEW_WINDOWS = 5, MANY_WINDOWS = 40 };
+enum { STEPS = 60, LATE_US = 2000, MANY = 1000000, WINDOW_BYTES = 1 << 20, FEW_WINDOWS = 5, MANY_WINDOWS = 400 };
 
 static oriel_job *job;
 static oriel_group *world;
