@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ROUNDS 20
@@ -42,15 +43,18 @@ static bool by_mpi;   /* "own" */
 static bool is_through;
 static volatile sig_atomic_t children_ended;
 
+/* Launchers end all ranks when the first fails, and lose what they have not yet read. */
 static void fail(const char *format, ...)
 {
+	struct timespec until_read = { .tv_nsec = 300000000 };
+	char text[1024];
 	va_list list;
 
 	va_start(list, format);
-	fprintf(stderr, "not ok: ");
-	vfprintf(stderr, format, list);
-	fprintf(stderr, "\n");
+	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
+	dprintf(STDERR_FILENO, "not ok: %s\n", text);
+	nanosleep(&until_read, NULL);
 	_exit(1);
 }
 
