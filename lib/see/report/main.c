@@ -22,6 +22,7 @@
 #include "see/report/picture.h"
 #include "see/report/profile.h"
 #include "see/report/program.h"
+#include "see/report/report_file.h"
 #include "see/report/start.h"
 #include "see/report/timeline.h"
 
@@ -49,69 +50,36 @@ static const char usage[] =
 
 /* ---- the report ---- */
 
-/* A file that becomes a report when it is whole. */
-struct report_file {
-	FILE *file; /* NULL: it cannot be written */
-	const char *path;
-	char made[PATH_MAX]; /* beside it, until then */
-};
-
-/* The new file is the user's alone, and replaces what has the name, also a link. */
-static struct report_file create(const char *path)
-{
-	struct report_file report = { .path = path };
-	int fd = -1;
-
-	if (snprintf(report.made, sizeof(report.made), "%s.XXXXXX", path) < (int)sizeof(report.made))
-		fd = mkstemp(report.made);
-	report.file = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!report.file)
-		fprintf(stderr, "oriel-see: %s cannot be written: %s\n", path, strerror(errno));
-	return report;
-}
-
-static bool finish(struct report_file *report)
-{
-	bool failed = ferror(report->file);
-
-	failed |= fclose(report->file) != 0;
-	if (!failed && rename(report->made, report->path) == 0)
-		return true;
-	fprintf(stderr, "oriel-see: %s cannot be written: %s\n", report->path, strerror(errno));
-	unlink(report->made);
-	return false;
-}
-
 static bool write_text(const struct profile *profile, const struct advice_list *advice, const struct read_parts *parts)
 {
-	struct report_file report = create("oriel-profile.txt");
+	struct report_file report = report_file_create("oriel-profile.txt");
 
 	text_print(stderr, profile, advice, parts);
 	if (!report.file)
 		return false;
 	text_print(report.file, profile, advice, parts);
-	return finish(&report);
+	return report_file_finish(&report);
 }
 
 static bool write_json(const struct profile *profile, const struct advice_list *advice)
 {
 	const char *wanted = getenv("ORIEL_PROFILE_OUT");
-	struct report_file report = create(wanted && *wanted ? wanted : "oriel-profile.json");
+	struct report_file report = report_file_create(wanted && *wanted ? wanted : "oriel-profile.json");
 
 	if (!report.file)
 		return false;
 	json_print(report.file, profile, advice);
-	return finish(&report);
+	return report_file_finish(&report);
 }
 
 static bool write_picture(const struct profile *profile, const struct read_parts *parts)
 {
-	struct report_file report = create("oriel-profile.svg");
+	struct report_file report = report_file_create("oriel-profile.svg");
 
 	if (!report.file)
 		return false;
 	picture_print(report.file, profile, parts);
-	return finish(&report);
+	return report_file_finish(&report);
 }
 
 static void report_clocks(const char *path, const struct read_parts *parts)
@@ -146,12 +114,12 @@ static void report_missing(const char *path, const struct profile *profile, cons
 
 static bool write_timeline(const char *path, const struct profile *profile, const struct read_parts *parts)
 {
-	struct report_file report = create(path);
+	struct report_file report = report_file_create(path);
 
 	if (!report.file)
 		return false;
 	timeline_print(report.file, profile, parts);
-	if (!finish(&report))
+	if (!report_file_finish(&report))
 		return false;
 	report_missing(path, profile, parts);
 	return true;
