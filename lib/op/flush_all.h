@@ -7,7 +7,7 @@
  * A request has no room for a watermark of each target. The window has room for one: a *flush of
  * all* notes for each target what has been issued to it when the flush begins, and ends when all of
  * that is complete. A request that is made meanwhile gets the next one, which begins when this one
- * ends. So a request needs no memory, and is complete after at most two flushes of all.
+ * ends.
  *
  * A flush of all does not wait for a lost member. Its requests get ORIEL_ERR_PEER when the other
  * members are complete, or earlier if these take long. The window keeps the first and the last

@@ -4,14 +4,9 @@
  *
  * DESIGN NOTES
  *
- * lib/README.md has the way of a put to issue_or_defer, which defers the operation until the
- * target's post has come or its lock is held; then issue_push or issue_granted lets it go. issue_to
- * takes the route that link_map has decided.
- *
- * A put by work requests joins the wire's batch (verbs/wire_put.c). It leaves at once if it is
- * large, else with the next flag or flush, or when the batch is full: oriel_win_complete
- * (epoch/access.c) writes its flag behind it, in the same list. A get goes the same way, and is
- * waited for before the flag. Accumulate operations take the route of acc_route.h.
+ * lib/README.md has the way of a put. A put by work requests joins the wire's batch
+ * (verbs/wire_put.c): it leaves at once if it is large, else with the next flag or flush, or when
+ * the batch is full. A get goes the same way, and is waited for before the flag.
  */
 #include "op/issue.h"
 

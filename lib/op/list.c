@@ -14,6 +14,7 @@
 #include "op/gate.h"
 #include "op/issue.h"
 #include "op/pieces.h"
+#include "op/row.h"
 #include "verbs/direct_access.h"
 #include "win/link.h"
 #include "win/remote_regions.h"
@@ -154,6 +155,11 @@ static struct am_scatter *scatter_of(struct walk *walk, uint32_t bytes)
 	return scatter;
 }
 
+static int out_of_memory(const struct oriel_win *win, const struct link *link, const char *call)
+{
+	return err_set(ORIEL_ERR_MEMORY, "%s: %s: out of memory for the results of rank %d", call, win->label, link->rank);
+}
+
 /* Sends a message. Returns 0 or ISSUE_LATER, or an error. */
 static int send_batch(struct oriel_win *win, struct link *link, struct list *list, const struct batch *batch)
 {
@@ -170,8 +176,7 @@ static int send_batch(struct oriel_win *win, struct link *link, struct list *lis
 		message.result_bytes = batch->bytes;
 		message.scatter = scatter_of(&result, batch->bytes);
 		if (!message.scatter)
-			return err_set(ORIEL_ERR_MEMORY, "%s: %s: out of memory for the results of rank %d", list->call, win->label,
-			               link->rank);
+			return out_of_memory(win, link, list->call);
 	}
 	rc = am_issue_list(win, link, &message, batch->span, list->call);
 	if (rc != 0)
@@ -227,6 +232,100 @@ int list_send(struct oriel_win *win, struct link *link, struct list *list)
 	if (rc == ISSUE_LATER)
 		rc = list_issue_piece(win, link, list);
 	return rc ? rc : 1;
+}
+
+/* Pieces that lie alike on both sides. */
+
+static struct batch next_alike(const struct oriel_places *places, int at)
+{
+	struct batch batch = { .end = at };
+
+	for (; batch.end < places->count && batch.count < AM_LIST_MAX; batch.end++, batch.count++) {
+		const size_t bytes = batch.bytes + places->list[batch.end].size_bytes;
+
+		if (bytes + AM_TABLE_BYTES(batch.count + 1) > AM_LARGEST_BYTES)
+			break;
+		batch.bytes = (uint32_t)bytes;
+	}
+	return batch;
+}
+
+static void write_alike(const struct oriel_alike *alike, const struct batch *batch, uint8_t *table)
+{
+	const struct oriel_place *place = &alike->places->list[batch->end - (int)batch->count];
+	uint8_t *operand = table + AM_TABLE_BYTES(batch->count);
+
+	for (uint32_t i = 0; i < batch->count; i++, place++) {
+		struct am_piece piece = { (uint32_t)(place->offset - alike->places->from), (uint32_t)place->size_bytes };
+
+		memcpy(table + i * sizeof(piece), &piece, sizeof(piece));
+		if (alike->put) {
+			copy_short(operand, (uint8_t *)alike->here + place->offset, place->size_bytes);
+			operand += place->size_bytes;
+		}
+	}
+}
+
+static struct am_scatter *scatter_alike(const struct oriel_alike *alike, const struct batch *batch)
+{
+	const struct oriel_place *place = &alike->places->list[batch->end - (int)batch->count];
+	struct am_scatter *scatter = malloc(sizeof(*scatter) + batch->count * sizeof(scatter->parts[0]));
+
+	if (!scatter)
+		return NULL;
+	scatter->count = batch->count;
+	for (uint32_t i = 0; i < batch->count; i++, place++)
+		scatter->parts[i] = (struct am_part){ (uint8_t *)alike->here + place->offset, (uint32_t)place->size_bytes };
+	return scatter;
+}
+
+/* Sends a message. Returns 0 or ISSUE_LATER, or an error. */
+static int send_alike(struct oriel_win *win, struct link *link, const struct oriel_alike *alike,
+                      const struct batch *batch)
+{
+	const char *call = alike->put ? "oriel_putv" : "oriel_getv";
+	uint8_t data[AM_LARGEST_BYTES];
+	struct am_message message;
+
+	write_alike(alike, batch, data);
+	message = am_encode_list(ORIEL_UINT8, alike->put ? ORIEL_REPLACE : ORIEL_NO_OP, batch->count, batch->bytes, data);
+	if (!alike->put) {
+		message.result_bytes = batch->bytes;
+		message.scatter = scatter_alike(alike, batch);
+		if (!message.scatter)
+			return out_of_memory(win, link, call);
+	}
+	return am_issue_list(win, link, &message, batch->span, call);
+}
+
+static bool may_send_alike(struct oriel_win *win, struct link *link, const struct oriel_alike *alike,
+                           struct acc_span span)
+{
+	return alike->places->longest_bytes <= LIST_PIECE_BYTES && span.bytes <= UINT32_MAX && gate_is_open(win, link) &&
+	       list_takes_messages(link) && may_go(win, link) &&
+	       (!link_remote_regions(link) || remote_region_unmapped(win, link, span.from, span.bytes)) &&
+	       (!alike->put || !link->read_only);
+}
+
+int list_send_alike(struct oriel_win *win, struct link *link, const struct oriel_alike *alike, int at)
+{
+	const struct oriel_places *places = alike->places;
+	const struct acc_span span = { link->base + alike->disp + (uint64_t)places->from,
+		                           (uint64_t)(places->to - places->from) };
+	const int begin = at;
+	int rc = 0;
+
+	if (!may_send_alike(win, link, alike, span))
+		return 0;
+	note_operation(win, link);
+	while (rc == 0 && at < places->count) {
+		struct batch batch = next_alike(places, at);
+
+		batch.span = span;
+		rc = send_alike(win, link, alike, &batch);
+		at = rc == 0 ? batch.end : at;
+	}
+	return rc < 0 ? rc : at - begin;
 }
 
 /* Lists as a system call. */

@@ -27,6 +27,7 @@
 #include "oriel.h"
 #include "win/operation.h"
 
+struct oriel_alike;
 struct oriel_win;
 struct link;
 
@@ -102,6 +103,12 @@ int list_send(struct oriel_win *win, struct link *link, struct list *list);
 
 /* Issues or defers the next piece as accumulate operations. ERRORS: as issue_or_defer. */
 int list_issue_piece(struct oriel_win *win, struct link *link, struct list *list);
+
+/*
+ * Sends messages of pieces from number `at` on, if the target polls, as many as have room. They are
+ * in range. Returns how many pieces. ERRORS: as issue_or_defer. The caller holds win->lock.
+ */
+int list_send_alike(struct oriel_win *win, struct link *link, const struct oriel_alike *alike, int at);
 
 /* Issues or defers puts, or READ_MAX gets, that have been checked. ERRORS: as issue_or_defer. */
 int list_issue(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count, const char *call);

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "op/acc_route.h"
 #include "op/acc_target.h"
+#include "op/copy.h"
 #include "op/enter.h"
 #include "op/gate.h"
 #include "op/list.h"
@@ -175,4 +176,62 @@ int oriel_row(oriel_win *win, const struct oriel_row *row, int target_rank)
 		rc = !row->accumulates && copy_row(win, link, &acc, row->disp) ? 0 : ORIEL_ROW_NOT;
 	win_leave(win);
 	return rc < 0 ? err_in(rc, acc.row.call) : rc;
+}
+
+/* Pieces that lie alike on both sides. */
+
+static void put_places(uint8_t *to, const uint8_t *from, const struct oriel_place *place, int count)
+{
+	for (int i = 0; i < count; i++, place++)
+		copy_short(to + place->offset, from + place->offset, place->size_bytes);
+}
+
+static void get_places(uint8_t *to, const uint8_t *from, const struct oriel_place *place, int count)
+{
+	for (int i = 0; i < count; i++, place++) {
+		if (place->size_bytes < COPY_GOT_MIN)
+			copy_short(to + place->offset, from + place->offset, place->size_bytes);
+		else
+			copy_got(to + place->offset, from + place->offset, place->size_bytes);
+	}
+}
+
+static int copy_alike(struct oriel_win *win, struct link *link, const struct oriel_alike *alike, int at)
+{
+	uint8_t *there = (uint8_t *)(uintptr_t)(link->base + alike->disp);
+	const struct oriel_place *place = &alike->places->list[at];
+	const int count = alike->places->count - at;
+
+	if ((alike->put && link->read_only) || alike->places->longest_bytes > COPY_PIECE_BYTES || !gate_opens(win, link))
+		return 0;
+	gate_pass(win, link);
+	if (alike->put)
+		put_places(there, alike->here, place, count);
+	else
+		get_places(alike->here, there, place, count);
+	return count;
+}
+
+static bool alike_in_range(const struct link *link, const struct oriel_alike *alike)
+{
+	const struct oriel_places *places = alike->places;
+	uint64_t offset;
+
+	return link->disp_unit_bytes == 1 &&
+	       in_range(link, alike->disp + (size_t)places->from, (size_t)(places->to - places->from), &offset);
+}
+
+int oriel_alike(oriel_win *win, const struct oriel_alike *alike, int at, int target_rank)
+{
+	const char *call = alike->put ? "oriel_putv" : "oriel_getv";
+	int rc = win_enter(win, call);
+	struct link *link;
+
+	if (rc)
+		return rc;
+	link = gate_find(win, target_rank);
+	if (link && link->route != ROUTE_NONE && alike_in_range(link, alike))
+		rc = (link_mapped(link) ? copy_alike : list_send_alike)(win, link, alike, at);
+	win_leave(win);
+	return rc < 0 ? err_in(rc, call) : rc;
 }

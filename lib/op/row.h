@@ -58,9 +58,35 @@ struct oriel_row {
 	bool accumulates;
 };
 
+/* Pieces of a datatype. */
+struct oriel_places {
+	const struct oriel_place {
+		ptrdiff_t offset;
+		size_t size_bytes;
+	} * list;
+	int count;
+	ptrdiff_t from, to; /* the least offset, and the end of the last piece */
+	size_t longest_bytes;
+};
+
+/* A put or get of pieces that lie alike on both sides: where offset 0 is. */
+struct oriel_alike {
+	const struct oriel_places *places;
+	void *here;
+	size_t disp; /* in bytes */
+	bool put;
+};
+
 #define ORIEL_ROW_NOT 1
 
 /* Acts as the vector call. Returns ORIEL_ROW_NOT if that is needed; nothing has happened. */
 __attribute__((visibility("default"))) int oriel_row(oriel_win *win, const struct oriel_row *row, int target_rank);
+
+/*
+ * Transfers pieces, from number `at` on, without lists: copies all, or sends as many as have room.
+ * Returns how many; 0: the vector call is needed. Errors name that.
+ */
+__attribute__((visibility("default"))) int oriel_alike(oriel_win *win, const struct oriel_alike *alike, int at,
+                                                       int target_rank);
 
 #endif

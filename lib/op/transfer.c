@@ -4,10 +4,7 @@
  *
  * DESIGN NOTES
  *
- * On the fast path each call enters the window, asks the gate (op/gate.h), checks the range, and
- * moves the bytes by the target's route (issue_to, op/issue.c). If anything is unusual, nothing has
- * happened yet, and the general path reports errors, waits for the target's description, and issues
- * or defers the operation (issue_or_defer, op/issue.c).
+ * lib/README.md has the way of a put; a get goes the same.
  *
  * A word to or from mapped memory has a fast path of its own, which calls no function, so that the
  * compiler saves no registers.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * multi_pieces.c - the vector forms of put, get, accumulate and get_accumulate, with lists of many pieces: rules D2, D6, A7,
- * A9, A14
+ * multi_pieces.c - the vector forms of put, get, accumulate and get_accumulate, with lists of many pieces: rules D1, D2,
+ * D4, D6, A7, A9, A14
  *
  * Lists of pieces that are as long as those they go to take a short way on mapped memory (op/pieces.h); the others, and
  * what is not plain, a longer one. Every origin has bytes of its own at every target.
@@ -631,6 +631,161 @@ static void named_rows(struct multi *m)
 	rows_to_rank_0(m, true);
 }
 
+/* Pieces that lie alike on both sides. */
+
+#define ALIKE_MOST 600
+
+struct alike_call {
+	struct multi *m;
+	oriel_win *win;
+	size_t base; /* displacement of rank 0's memory */
+	struct oriel_place list[ALIKE_MOST];
+	struct oriel_places places;
+	uint8_t *here, *expected;
+	int taken; /* pieces that went without lists */
+};
+
+/* Pieces of up to `longest` bytes, in an order that goes up and, for every third, back. */
+static void make_alike(struct alike_call *c, int count, size_t longest, uint64_t *seed)
+{
+	ptrdiff_t at = -(ptrdiff_t)(ROW_MEMORY / 2);
+
+	c->places = (struct oriel_places){ .list = c->list, .count = count, .from = at, .to = at };
+	for (int i = 0; i < count; i++) {
+		size_t bytes = 1 + random_below(seed, longest);
+
+		at += 1 + (ptrdiff_t)random_below(seed, 40);
+		c->list[i] = (struct oriel_place){ at, bytes };
+		at += (ptrdiff_t)bytes;
+		c->places.longest_bytes = bytes > c->places.longest_bytes ? bytes : c->places.longest_bytes;
+	}
+	c->places.to = at;
+	for (int i = 2; i < count; i += 3) {
+		struct oriel_place one = c->list[i];
+
+		c->list[i] = c->list[i - 1];
+		c->list[i - 1] = one;
+	}
+	c->places.from = c->list[0].offset;
+}
+
+static struct oriel_alike alike_of(struct alike_call *c, bool put)
+{
+	return (struct oriel_alike){ &c->places, c->here + ROW_MEMORY / 2, c->base + ROW_MEMORY / 2, put };
+}
+
+/* Does what the layer does: what does not go out by itself goes as a list. An accumulate is under way before. */
+static void do_alike(struct alike_call *c, bool put)
+{
+	const struct oriel_alike alike = alike_of(c, put);
+	const uint8_t none = 0;
+
+	CHECK_OK(c->m, oriel_accumulate(c->win, &none, 1, ORIEL_UINT8, ORIEL_BOR, 0, c->base));
+	for (int at = 0, n; at < c->places.count && !multi_failed(c->m); at += n) {
+		const struct oriel_place *place = &c->list[at];
+		struct oriel_origin_piece origin = { (uint8_t *)alike.here + place->offset, place->size_bytes };
+		struct oriel_target_piece target = { alike.disp + (size_t)place->offset, place->size_bytes };
+
+		n = oriel_alike(c->win, &alike, at, 0);
+		CHECK(c->m, n >= 0 && n <= c->places.count - at);
+		c->taken += n;
+		if (n > 0)
+			continue;
+		n = 1;
+		CHECK_OK(c->m,
+		         put ? oriel_putv(c->win, &origin, 1, 0, &target, 1) : oriel_getv(c->win, &origin, 1, 0, &target, 1));
+	}
+	CHECK_OK(c->m, oriel_win_flush(c->win, 0));
+}
+
+static void check_alike(struct alike_call *c)
+{
+	uint8_t *seen = multi_alloc(ROW_MEMORY);
+
+	for (int i = 0; i < c->places.count; i++)
+		memcpy(c->expected + ROW_MEMORY / 2 + c->list[i].offset, c->here + ROW_MEMORY / 2 + c->list[i].offset,
+		       c->list[i].size_bytes);
+	CHECK_OK(c->m, oriel_get(c->win, seen, ROW_MEMORY, 0, c->base));
+	CHECK_OK(c->m, oriel_win_flush(c->win, 0));
+	CHECK(c->m, memcmp(seen, c->expected, ROW_MEMORY) == 0);
+	memcpy(seen, c->here, ROW_MEMORY); /* what lies between the pieces stays */
+	for (int i = 0; i < c->places.count; i++)
+		memset(c->here + ROW_MEMORY / 2 + c->list[i].offset, 0x77, c->list[i].size_bytes);
+	do_alike(c, false);
+	CHECK(c->m, memcmp(seen, c->here, ROW_MEMORY) == 0);
+	free(seen);
+}
+
+/* Pieces of which some lie outside of the memory do not go: the vector call reports them. */
+static void refuse_alike(struct alike_call *c)
+{
+	struct oriel_alike alike = alike_of(c, true);
+
+	alike.disp = c->base - (size_t)c->places.from - 1;
+	CHECK_RC(c->m, 0, oriel_alike(c->win, &alike, 0, 0));
+	alike.disp = c->base + ROW_MEMORY - (size_t)c->places.to + 1;
+	CHECK_RC(c->m, 0, oriel_alike(c->win, &alike, 0, 0));
+}
+
+/* Regions of a dynamic window may be mapped, each by itself: lists go there. */
+static bool goes_alike(const struct link *link)
+{
+	return link_mapped(link) || (direct_has_lists(&link->peer->direct) && !link_remote_regions(link));
+}
+
+/* The last rank calls; rank 0, whose memory it is, waits in a barrier, and so polls. */
+static void alike_in(struct multi *m, oriel_win *win, void *base, size_t disp)
+{
+	static const size_t longest[] = { 8, 24, 512, 700, 3000 };
+	struct alike_call call = { .m = m, .win = win, .base = disp };
+	uint64_t seed = multi_seed(m);
+
+	if (m->rank == 0)
+		memset(base, 0, ROW_MEMORY);
+	CHECK_OK(m, oriel_barrier(m->job));
+	CHECK_OK(m, oriel_win_lock_all(win, 0));
+	call.here = multi_alloc(ROW_MEMORY);
+	call.expected = multi_alloc(ROW_MEMORY);
+	for (size_t i = 0; m->rank == m->size - 1 && i < 3 * 5; i++) {
+		make_alike(&call,
+		           i < 5               ? 1 + (int)random_below(&seed, 8)
+		           : multi_over_card() ? 50
+		                               : ALIKE_MOST,
+		           longest[i % 5], &seed);
+		for (size_t k = 0; k < ROW_MEMORY; k++)
+			call.here[k] = (uint8_t)(k * 7 + k / 256 + i);
+		do_alike(&call, true);
+		check_alike(&call);
+		refuse_alike(&call);
+	}
+	if (m->rank == m->size - 1 && goes_alike(link_find(win, 0)))
+		CHECK(m, call.taken > 0);
+	free(call.here);
+	free(call.expected);
+	CHECK_OK(m, oriel_win_unlock_all(win));
+	CHECK_OK(m, oriel_barrier(m->job));
+}
+
+static void pieces_alike(struct multi *m)
+{
+	struct multi_window w;
+	oriel_win *dynamic;
+
+	for (int allocated = 0; allocated < 2; allocated++) {
+		multi_window_open_as(m, &w, ROW_MEMORY, NULL, allocated);
+		CHECK_OK(m, oriel_win_create_dynamic(NULL, m->group, &dynamic));
+		CHECK_OK(m, oriel_win_attach(dynamic, w.base, ROW_MEMORY));
+		multi_sync(m);
+		if (m->rank == 0)
+			multi_raise(m, ADDRESS, (uintptr_t)w.base);
+		multi_sync(m);
+		alike_in(m, w.win, w.base, 0);
+		alike_in(m, dynamic, w.base, (size_t)multi_word(m, ADDRESS));
+		CHECK_OK(m, oriel_win_free(&dynamic));
+		multi_window_close(m, &w);
+	}
+}
+
 /* Lists that find no room at their target. */
 
 enum { CALLED = ADDRESS - 1, LISTS = 200, LIST_PIECES = 32 };
@@ -699,6 +854,7 @@ static const struct multi_case cases[] = {
 	{ "A7_D6_random_lists", 0, random_lists },
 	{ "A7_D6_rows", 0, lists_of_rows },
 	{ "A7_D6_named_rows", 0, named_rows },
+	{ "D1_D4_pieces_alike", 0, pieces_alike },
 	{ "A7_lists_without_room", 0, lists_without_room },
 	{ "A14_pieces_of_a_page_that_is_held", 0, held_page },
 	{ "L3_words_of_pages_that_are_held", 0, words_of_held_pages },

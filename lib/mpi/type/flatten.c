@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * flatten.c - see flatten.h
- *
- * Blocks are loops over the part, at strides of its extent; vectors are loops over blocks; indexed
- * types and structs are lists of blocks; subarrays and distributed arrays are loops or lists per
- * dimension, the fastest first.
- */
+/* See flatten.h. */
 #include "mpi/type/flatten.h"
 
 #include <stdlib.h>

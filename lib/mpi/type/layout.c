@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define SHORT_LIST 8 /* entries that are worth a row each */
+#define PLACES_MAX 65536
 
 static const struct layout empty = { .kind = LAYOUT_RUN };
 
@@ -86,6 +86,42 @@ static size_t simplify(struct layout_maker *maker, size_t count, struct layout_e
 	return left;
 }
 
+static bool is_of_runs(const struct layout *list)
+{
+	bool runs = list->count <= PLACES_MAX;
+
+	for (size_t i = 0; runs && i < list->count; i++)
+		runs = list->entries[i].part->kind == LAYOUT_RUN;
+	return runs;
+}
+
+static void add_place(struct oriel_places *places, const struct oriel_place *place)
+{
+	const ptrdiff_t end = place->offset + (ptrdiff_t)place->size_bytes;
+
+	places->from = place->offset < places->from ? place->offset : places->from;
+	places->to = end > places->to ? end : places->to;
+	places->longest_bytes = place->size_bytes > places->longest_bytes ? place->size_bytes : places->longest_bytes;
+}
+
+static struct oriel_places *places_of(struct layout_maker *maker, const struct layout *list)
+{
+	const ptrdiff_t first = list->entries[0].offset;
+	struct oriel_places *places = malloc(sizeof(*places) + list->count * sizeof(places->list[0]));
+	struct oriel_place *place = (struct oriel_place *)(places + 1);
+
+	if (!places) {
+		maker->failed = true;
+		return NULL;
+	}
+	*places = (struct oriel_places){ .list = place, .count = (int)list->count, .from = first, .to = first };
+	for (size_t i = 0; i < list->count; i++, place++) {
+		*place = (struct oriel_place){ list->entries[i].offset, list->entries[i].part->size_bytes };
+		add_place(places, place);
+	}
+	return places;
+}
+
 static const struct layout *list_of(struct layout_maker *maker, size_t count, struct layout_entry *entries)
 {
 	struct layout *list = new_layout(maker, LAYOUT_LIST);
@@ -101,6 +137,8 @@ static const struct layout *list_of(struct layout_maker *maker, size_t count, st
 		if (!set_depth(maker, list, entries[i].part))
 			return &empty;
 	}
+	if (is_of_runs(list))
+		list->places = places_of(maker, list);
 	return list;
 }
 
@@ -133,6 +171,7 @@ void layout_free(struct layout_maker *maker)
 
 		maker->all = layout->next;
 		free(layout->entries);
+		free(layout->places);
 		free(layout);
 	}
 }
@@ -189,18 +228,18 @@ void cursor_skip(struct layout_cursor *cursor, size_t bytes)
 		find_run(cursor);
 }
 
-size_t cursor_take(struct layout_cursor *cursor, struct layout_piece pieces[], size_t most, size_t left_bytes)
+size_t cursor_take(struct layout_cursor *cursor, struct oriel_place pieces[], size_t most, size_t left_bytes)
 {
 	size_t count = 0;
 
 	while (count < most && left_bytes > 0 && cursor->left_bytes > 0) {
 		size_t bytes = cursor->left_bytes < left_bytes ? cursor->left_bytes : left_bytes;
-		struct layout_piece *last = count > 0 ? &pieces[count - 1] : NULL;
+		struct oriel_place *last = count > 0 ? &pieces[count - 1] : NULL;
 
 		if (last && last->offset + (ptrdiff_t)last->size_bytes == cursor->offset)
 			last->size_bytes += bytes;
 		else
-			pieces[count++] = (struct layout_piece){ cursor->offset, bytes };
+			pieces[count++] = (struct oriel_place){ cursor->offset, bytes };
 		left_bytes -= bytes;
 		cursor_skip(cursor, bytes);
 	}
@@ -242,11 +281,7 @@ void cursor_skip_row(struct layout_cursor *cursor, size_t bytes, size_t count)
 
 static bool is_short_list_of_runs(const struct layout *layout)
 {
-	bool runs = layout->kind == LAYOUT_LIST && layout->count <= SHORT_LIST;
-
-	for (size_t i = 0; runs && i < layout->count; i++)
-		runs = layout->entries[i].part->kind == LAYOUT_RUN;
-	return runs;
+	return layout->places && layout->count <= SHORT_LIST;
 }
 
 bool cursor_turns(const struct layout_cursor *cursor, struct layout_turns *turns)

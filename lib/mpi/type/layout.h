@@ -16,7 +16,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "op/row.h"
+
 #define LAYOUT_DEPTH_MAX 64
+#define SHORT_LIST 8 /* entries that are worth a row each */
 
 enum layout_kind { LAYOUT_RUN, LAYOUT_LOOP, LAYOUT_LIST };
 
@@ -33,7 +36,8 @@ struct layout {
 	ptrdiff_t stride;  /* of a loop */
 	const struct layout *part;
 	struct layout_entry *entries;
-	struct layout *next; /* in the maker's list */
+	struct oriel_places *places; /* of a list of runs; else NULL */
+	struct layout *next;         /* in the maker's list */
 };
 
 /* Makes layouts, and owns them. */
@@ -68,16 +72,11 @@ void cursor_begin(struct layout_cursor *cursor, const struct layout *layout, siz
 
 void cursor_skip(struct layout_cursor *cursor, size_t bytes);
 
-struct layout_piece {
-	ptrdiff_t offset;
-	size_t size_bytes;
-};
-
 /*
  * Takes up to `most` pieces, of left_bytes together at most; those that touch are one. Returns how
  * many.
  */
-size_t cursor_take(struct layout_cursor *cursor, struct layout_piece pieces[], size_t most, size_t left_bytes);
+size_t cursor_take(struct layout_cursor *cursor, struct oriel_place pieces[], size_t most, size_t left_bytes);
 
 /*
  * Returns the length of a row: pieces of `bytes` from here on, at one distance, *stride. This piece

@@ -344,12 +344,12 @@ static bool is_shared(const struct pieces *pieces)
 static size_t add_shared(struct pieces *pieces, size_t left_bytes)
 {
 	const size_t at = (size_t)pieces->count;
-	struct layout_piece found[PIECES_MAX];
+	struct oriel_place found[PIECES_MAX];
 	const size_t count = cursor_take(pieces->target.cursor, found, PIECES_MAX - at, left_bytes);
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct layout_piece piece = found[i];
+		const struct oriel_place piece = found[i];
 
 		pieces->targets[at + i] =
 			(struct oriel_target_piece){ pieces->target_offset + (size_t)piece.offset, piece.size_bytes };
@@ -541,14 +541,77 @@ static int run(struct pieces *pieces, size_t left_bytes)
 	return rc;
 }
 
+/* Runs that lie alike on both sides. */
+
+/* Returns the places of the datatype that both sides have; NULL: other ways are better. */
+static const struct oriel_places *places_of(const struct operation *operation, size_t size_bytes, size_t target_offset)
+{
+	const struct datatype *known = operation->target.known;
+	const struct oriel_places *places = known->bytes->places;
+
+	if (!places || is_accumulate(operation) || operation->origin.known != known || size_bytes == 0 ||
+	    (places->count <= SHORT_LIST && size_bytes / known->size_bytes >= ROW_MIN) ||
+	    (target_offset > PTRDIFF_MAX && operation->window->flavor != MPI_WIN_FLAVOR_DYNAMIC))
+		return NULL;
+	return places;
+}
+
+static int issue_places(struct pieces *pieces, const struct oriel_alike *alike, int at)
+{
+	const struct oriel_place *place = &alike->places->list[at];
+
+	pieces->count = (int)least((size_t)(alike->places->count - at), PIECES_MAX);
+	for (int i = 0; i < pieces->count; i++, place++) {
+		pieces->origins[i] = (struct oriel_origin_piece){ (uint8_t *)alike->here + place->offset, place->size_bytes };
+		pieces->targets[i] = (struct oriel_target_piece){ alike->disp + (size_t)place->offset, place->size_bytes };
+	}
+	return issue(pieces);
+}
+
+static int run_places(struct pieces *pieces, const struct oriel_alike *alike)
+{
+	const struct operation *operation = pieces->operation;
+	const int count = alike->places->count;
+	int at = 0, rc = 0;
+
+	while (rc >= 0 && at < count) {
+		rc = oriel_alike(operation->window->win, alike, at, operation->rank);
+		at += rc;
+		if (rc != 0)
+			continue;
+		rc = issue_places(pieces, alike, at);
+		at += pieces->count;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+static int transfer_places(struct pieces *pieces, const struct oriel_places *places, size_t times)
+{
+	const struct operation *operation = pieces->operation;
+	const ptrdiff_t extent = operation->target.known->extent_bytes;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < times; i++) {
+		const struct oriel_alike alike = { places, (uint8_t *)operation->origin.addr + (ptrdiff_t)i * extent,
+			                               pieces->target_offset + (size_t)((ptrdiff_t)i * extent),
+			                               operation->kind == OPERATION_PUT };
+
+		rc = run_places(pieces, &alike);
+	}
+	return rc;
+}
+
 int transfer(const struct operation *operation, size_t size_bytes, size_t target_offset, enum oriel_op op)
 {
 	const bool elements = is_accumulate(operation);
+	const struct oriel_places *places = places_of(operation, size_bytes, target_offset);
 	struct pieces pieces;
 
 	pieces.operation = operation;
-	pieces.op = op;
 	pieces.target_offset = target_offset;
+	if (places)
+		return transfer_places(&pieces, places, size_bytes / operation->target.known->size_bytes);
+	pieces.op = op;
 	pieces.has_origin = op != ORIEL_NO_OP;
 	pieces.has_result = operation->kind == OPERATION_GET_ACCUMULATE;
 	begin(&pieces.target, &operation->target, elements);

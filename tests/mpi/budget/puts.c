@@ -5,8 +5,9 @@
 #include <string.h>
 #include <valgrind/callgrind.h>
 
-static double number = 1, before, numbers[128];
+static double number = 1, before, numbers[256];
 static MPI_Datatype vector; /* every other double */
+static MPI_Datatype list;   /* 64 doubles, with gaps of one and two in turn */
 
 static void put(MPI_Win win)
 {
@@ -43,6 +44,11 @@ static void compare_and_swap(MPI_Win win)
 	static long zero, there;
 
 	MPI_Compare_and_swap(&zero, &zero, &there, MPI_LONG, 1, 3, win);
+}
+
+static void put_list(MPI_Win win)
+{
+	MPI_Put(numbers, 1, list, 1, 0, 1, list, win);
 }
 
 static void put_vector(MPI_Win win)
@@ -90,6 +96,7 @@ static const struct {
 	{ "MPI_Fetch_and_op", fetch_and_op },
 	{ "MPI_Compare_and_swap", compare_and_swap },
 	{ "MPI_Put_64_blocks", put_vector },
+	{ "MPI_Put_64_in_a_list", put_list },
 	{ "MPI_Rput", put_request },
 	{ "MPI_Alloc_mem_8_B", allocate_little },
 	{ "MPI_Alloc_mem_1_MiB", allocate_much },
@@ -110,6 +117,16 @@ static void count(const char *name, int turns, MPI_Win win)
 	}
 }
 
+static void make_list(void)
+{
+	int places[64];
+
+	for (int i = 0; i < 64; i++)
+		places[i] = 2 * i + i / 2;
+	MPI_Type_create_indexed_block(64, 1, places, MPI_DOUBLE, &list);
+	MPI_Type_commit(&list);
+}
+
 int main(int argc, char **argv)
 {
 	double *memory;
@@ -121,12 +138,14 @@ int main(int argc, char **argv)
 	MPI_Win_allocate(sizeof(numbers), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
 	MPI_Type_vector(64, 1, 2, MPI_DOUBLE, &vector);
 	MPI_Type_commit(&vector);
+	make_list();
 	MPI_Win_lock_all(0, win);
 	for (int i = 2; rank == 0 && i < argc; i++)
 		count(argv[i], atoi(argv[1]), win);
 	MPI_Win_unlock_all(win);
 	MPI_Win_free(&win);
 	MPI_Type_free(&vector);
+	MPI_Type_free(&list);
 	MPI_Finalize();
 	return 0;
 }
