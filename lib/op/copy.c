@@ -38,6 +38,8 @@ static void got_by_memmove(void *to, const void *from, size_t size_bytes)
 
 void (*copy_got_by)(void *to, const void *from, size_t size_bytes) = got_by_memmove;
 
+void (*copy_row_by)(struct blocks to, struct blocks from, size_t size_bytes, size_t count) = copy_blocks;
+
 #ifdef __x86_64__
 
 #define STEP_VECTORS 4 /* loaded before the first is stored */
@@ -80,9 +82,26 @@ void (*copy_got_by)(void *to, const void *from, size_t size_bytes) = got_by_memm
 GOT_BY(avx512f, 64)
 GOT_BY(avx2, 32)
 
+static __attribute__((target("avx2"))) void row_by_avx2(struct blocks to, struct blocks from, size_t size_bytes,
+                                                        size_t count)
+{
+	const size_t last = size_bytes - sizeof(avx2_vector);
+
+	for (size_t i = 0; i < count; i++) {
+		const avx2_vector a = *(const avx2_vector *)from.at, b = *(const avx2_vector *)(from.at + last);
+
+		*(avx2_vector *)to.at = a;
+		*(avx2_vector *)(to.at + last) = b;
+		to.at += to.distance;
+		from.at += from.distance;
+	}
+}
+
 static __attribute__((constructor)) void choose(void)
 {
 	__builtin_cpu_init();
+	if (__builtin_cpu_supports("avx2"))
+		copy_row_by = row_by_avx2;
 	if (__builtin_cpu_supports("avx512f"))
 		copy_got_by = got_by_avx512f;
 	else if (__builtin_cpu_supports("avx2"))

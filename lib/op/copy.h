@@ -43,6 +43,13 @@ static inline void copy_got(void *to, const void *from, size_t size_bytes)
 		copy_piece(to, from, size_bytes);
 }
 
+#define COPY_ROW_MIN ((size_t)32)
+#define COPY_ROW_MAX ((size_t)64)
+
+/* Copies blocks of COPY_ROW_MIN to COPY_ROW_MAX bytes, each as memmove does. */
+extern void (*copy_row_by)(struct blocks to, struct blocks from, size_t size_bytes, size_t count)
+	__attribute__((visibility("hidden")));
+
 /* Copies in pieces, if downwards from the end. */
 void copy_pieces(void *to, const void *from, size_t size_bytes, bool downwards);
 

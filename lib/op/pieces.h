@@ -3,7 +3,7 @@
  * pieces.h - pairs of lists with pieces of the same lengths, for the fast paths of the vector forms
  *
  * One loop without an early exit checks all pieces, so the longest piece must be in range at the
- * last place. The few other lists in range take the general path.
+ * last place.
  */
 #ifndef ORIEL_PIECES_H
 #define ORIEL_PIECES_H

@@ -141,7 +141,10 @@ static bool copy_row(struct oriel_win *win, struct link *link, struct acc *acc, 
 	here = put ? (struct blocks){ (uint8_t *)(uintptr_t)acc->origin, acc->row.origin }
 	           : (struct blocks){ acc->result, acc->row.result };
 	there = (struct blocks){ (uint8_t *)(uintptr_t)acc->remote_addr, acc->row.target };
-	copy_blocks(put ? there : here, put ? here : there, acc->count, acc->blocks);
+	if (acc->count - COPY_ROW_MIN <= COPY_ROW_MAX - COPY_ROW_MIN)
+		copy_row_by(put ? there : here, put ? here : there, acc->count, acc->blocks);
+	else
+		copy_blocks(put ? there : here, put ? here : there, acc->count, acc->blocks);
 	return true;
 }
 

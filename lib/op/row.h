@@ -4,12 +4,10 @@
  *
  * DESIGN NOTES
  *
- * The columns of a matrix are blocks of one size at one distance from each other. To memory that is
- * not mapped, such a call goes as one operation, a row (acc.h), by an active message that has their
- * count and distance (layout.h), and is checked by its two ends. A list (list.h) needs a table, and
- * a check and an operation for each piece.
- *
- * The layer for MPI names rows: a list takes longer to write than the blocks to copy.
+ * The columns of a matrix are blocks of one size at one distance. To memory that is not mapped,
+ * such a call goes as one operation, a row (acc.h), in an active message. A list (list.h) needs a
+ * table, and a check for each piece. The layer for MPI names rows: a list takes longer to write
+ * than the blocks to copy.
  */
 #ifndef ORIEL_ROW_H
 #define ORIEL_ROW_H

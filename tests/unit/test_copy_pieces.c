@@ -139,6 +139,42 @@ static void test_last(void)
 	}
 }
 
+#define ROW_ROOM 16384
+#define ROW_BLOCKS 20
+
+/* Copies blocks inside `room`, which overlap, by memmove one by one. */
+static void move_row(uint8_t *room, size_t at, ptrdiff_t distance, size_t bytes)
+{
+	for (ptrdiff_t i = 0; i < ROW_BLOCKS; i++)
+		memmove(room + at + i * distance, room + ROW_ROOM / 2 + i * 24, bytes);
+}
+
+/* Of each size, upwards and downwards, to places that overlap those they come from. */
+static void test_rows(void)
+{
+	static const ptrdiff_t distances[] = { 128, 73, -100, 16, -40, 0, 24 };
+	uint8_t *wanted = malloc(ROW_ROOM);
+	bool right = true;
+
+	fill();
+	CU_ASSERT_TRUE_FATAL(wanted != NULL);
+	for (size_t bytes = COPY_ROW_MIN; bytes <= COPY_ROW_MAX; bytes++) {
+		for (size_t i = 0; i < 7; i++) {
+			const size_t at = ROW_ROOM / 2 + 5 * i - 10;
+
+			memcpy(wanted, from, ROW_ROOM);
+			memcpy(to, from, ROW_ROOM);
+			move_row(wanted, at, distances[i], bytes);
+			copy_row_by((struct blocks){ to + at, distances[i] }, (struct blocks){ to + ROW_ROOM / 2, 24 }, bytes,
+			            ROW_BLOCKS);
+			right = right && memcmp(wanted, to, ROW_ROOM) == 0;
+		}
+	}
+	CU_ASSERT_TRUE(right);
+	free(wanted);
+	done();
+}
+
 void suite_copy_pieces(void)
 {
 	CU_pSuite suite = CU_add_suite("copy_pieces", NULL, NULL);
@@ -147,4 +183,5 @@ void suite_copy_pieces(void)
 	CU_add_test(suite, "pieces upwards and downwards", test_pieces);
 	CU_add_test(suite, "memory that overlaps", test_overlapping);
 	CU_add_test(suite, "the last bytes come at last", test_last);
+	CU_add_test(suite, "blocks of one size", test_rows);
 }

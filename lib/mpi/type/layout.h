@@ -53,6 +53,17 @@ const struct layout *layout_list(struct layout_maker *maker, size_t count, struc
 const struct layout *layout_at(struct layout_maker *maker, ptrdiff_t offset, const struct layout *part);
 void layout_free(struct layout_maker *maker);
 
+/* Returns the loop over a run that the layout is, *ahead of its address; or NULL. */
+static inline const struct layout *layout_is_row(const struct layout *layout, ptrdiff_t *ahead)
+{
+	*ahead = 0;
+	if (layout->kind == LAYOUT_LIST && layout->count == 1) {
+		*ahead = layout->entries[0].offset;
+		layout = layout->entries[0].part;
+	}
+	return layout->kind == LAYOUT_LOOP && layout->part->kind == LAYOUT_RUN ? layout : NULL;
+}
+
 struct layout_frame {
 	const struct layout *layout;
 	ptrdiff_t offset;

@@ -314,12 +314,17 @@ static void take(struct oriel_origin_piece to[], struct walk *walk, size_t bytes
 }
 
 /*
- * Returns whether the target begins before the window, or beyond any. Addresses in dynamic windows
+ * Returns false if the target begins before the window, or beyond any. Addresses in dynamic windows
  * may wrap.
  */
+static bool begins_inside(const struct operation *operation, size_t target_offset)
+{
+	return operation->window->flavor == MPI_WIN_FLAVOR_DYNAMIC || target_offset <= PTRDIFF_MAX;
+}
+
 static bool is_outside(const struct pieces *pieces)
 {
-	return pieces->operation->window->flavor != MPI_WIN_FLAVOR_DYNAMIC && pieces->target_offset > PTRDIFF_MAX;
+	return !begins_inside(pieces->operation, pieces->target_offset);
 }
 
 static void take_targets(struct pieces *pieces, size_t bytes, size_t count, ptrdiff_t step)
@@ -447,16 +452,23 @@ static struct oriel_row_side side_at(const struct walk *walk, ptrdiff_t ahead, p
 	return (struct oriel_row_side){ walk->addr + walk->cursor->offset + ahead, step };
 }
 
+static struct oriel_row row_of_kind(const struct operation *operation, enum oriel_op op)
+{
+	const bool accumulates = is_accumulate(operation);
+
+	return (struct oriel_row){ .type = accumulates ? operation->target.known->element : ORIEL_UINT8,
+		                       .op = operation->kind == OPERATION_GET ? ORIEL_NO_OP : op,
+		                       .accumulates = accumulates };
+}
+
 /* The first block lies `ahead` of the next piece. */
 static struct oriel_row row_ahead(const struct pieces *pieces, ptrdiff_t ahead, const struct steps *steps)
 {
 	const bool get = pieces->operation->kind == OPERATION_GET;
-	struct oriel_row row = { .disp = pieces->target_offset + (size_t)(pieces->target.cursor->offset + ahead),
-		                     .distance = steps->target,
-		                     .op = get ? ORIEL_NO_OP : pieces->op,
-		                     .accumulates = is_accumulate(pieces->operation) };
+	struct oriel_row row = row_of_kind(pieces->operation, pieces->op);
 
-	row.type = row.accumulates ? pieces->operation->target.known->element : ORIEL_UINT8;
+	row.disp = pieces->target_offset + (size_t)(pieces->target.cursor->offset + ahead);
+	row.distance = steps->target;
 	if (pieces->has_origin)
 		*(get ? &row.result : &row.origin) = side_at(&pieces->origin, ahead, steps->origin);
 	if (pieces->has_result)
@@ -551,7 +563,7 @@ static const struct oriel_places *places_of(const struct operation *operation, s
 
 	if (!places || is_accumulate(operation) || operation->origin.known != known || size_bytes == 0 ||
 	    (places->count <= SHORT_LIST && size_bytes / known->size_bytes >= ROW_MIN) ||
-	    (target_offset > PTRDIFF_MAX && operation->window->flavor != MPI_WIN_FLAVOR_DYNAMIC))
+	    !begins_inside(operation, target_offset))
 		return NULL;
 	return places;
 }
@@ -601,12 +613,49 @@ static int transfer_places(struct pieces *pieces, const struct oriel_places *pla
 	return rc;
 }
 
+static bool is_one_alike(const struct operation *operation, bool has_origin, bool has_result)
+{
+	const struct side *origin = &operation->origin, *result = &operation->result, *target = &operation->target;
+
+	return target->count == 1 && (!has_origin || (origin->known == target->known && origin->count == 1)) &&
+	       (!has_result || (result->known == target->known && result->count == 1));
+}
+
+/* Transfers one row on all sides; else returns ORIEL_ROW_NOT. */
+static int transfer_row(const struct operation *operation, size_t target_offset, enum oriel_op op)
+{
+	const bool get = operation->kind == OPERATION_GET, has_origin = op != ORIEL_NO_OP;
+	const bool has_result = operation->kind == OPERATION_GET_ACCUMULATE;
+	const struct datatype *known = operation->target.known;
+	struct oriel_row row = row_of_kind(operation, op);
+	const struct layout *loop;
+	ptrdiff_t ahead;
+
+	loop = layout_is_row(row.accumulates ? known->elements : known->bytes, &ahead);
+	if (!loop || loop->count < ROW_MIN || !is_one_alike(operation, has_origin, has_result) ||
+	    !begins_inside(operation, target_offset))
+		return ORIEL_ROW_NOT;
+	row.block_bytes = loop->part->size_bytes;
+	row.blocks = loop->count;
+	row.disp = target_offset + (size_t)ahead;
+	row.distance = loop->stride;
+	if (has_origin)
+		*(get ? &row.result : &row.origin) =
+			(struct oriel_row_side){ (uint8_t *)operation->origin.addr + ahead, loop->stride };
+	if (has_result)
+		row.result = (struct oriel_row_side){ (uint8_t *)operation->result.addr + ahead, loop->stride };
+	return oriel_row(operation->window->win, &row, operation->rank);
+}
+
 int transfer(const struct operation *operation, size_t size_bytes, size_t target_offset, enum oriel_op op)
 {
 	const bool elements = is_accumulate(operation);
 	const struct oriel_places *places = places_of(operation, size_bytes, target_offset);
 	struct pieces pieces;
+	int rc = transfer_row(operation, target_offset, op);
 
+	if (rc != ORIEL_ROW_NOT)
+		return rc;
 	pieces.operation = operation;
 	pieces.target_offset = target_offset;
 	if (places)

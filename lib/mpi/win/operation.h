@@ -61,9 +61,8 @@ int transfer(const struct operation *operation, size_t size_bytes, size_t target
  *
  * An operation that is complete when its call returns has a complete request of the MPI's own. Any
  * other has a generalized request, which the layer lists. Calls that wait for requests or test them
- * first complete those that have ended. While the list is empty, these calls are the MPI's own.
- * Otherwise, calls that wait loop over those that test. A request that the program frees early
- * stays listed until it is complete.
+ * first complete those that have ended, and are the MPI's own while the list is empty. A request
+ * that the program frees early stays listed until it is complete.
  */
 
 /*
