@@ -15,8 +15,7 @@
  * change is under way: UFFDIO_WRITEPROTECT returns EAGAIN while there is one, and otherwise refuses
  * the empty range that it is given. Then the user waits for the batch of events that the reader has
  * in hand; a batch is marked as begun before its first event is read. After that the marks show
- * every change that another call had made before. This needs Linux 5.15, and the library requires a
- * feature of 5.18.
+ * every change that another call had made before. The library requires Linux 5.18.
  *
  * A change while the memory is in use is the program's fault. madvise(2) reports before its pages
  * go: a thread must not discard memory while another one begins to use it.

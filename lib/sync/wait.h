@@ -22,7 +22,7 @@
  * REPORT_NS at first. These looks only report the ranks awaited and the cause.
  *
  * A wait that gives way also calls the program's function (oriel_options.idle), for another library
- * whose transfers take many steps. That delays nothing that is about to arrive.
+ * whose transfers take many steps.
  */
 #ifndef ORIEL_WAIT_H
 #define ORIEL_WAIT_H

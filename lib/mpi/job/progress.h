@@ -5,13 +5,11 @@
  * DESIGN NOTES
  *
  * While a rank waits in Oriel, the layer tests a generalized request that never completes: any test
- * makes an MPI progress everything. The waiting thread is in a call of MPI's, so it may call MPI at
- * any thread level.
+ * makes an MPI progress everything. It may at any thread level: the program has called MPI.
  *
- * While a rank waits in MPI, Oriel's service thread often shares its one core, and runs only after
- * milliseconds. Open MPI calls a list of functions in every turn of its waits
- * (opal_progress_register); progress_serve is added to it. MPICH has no such list, but with UCX it
- * calls UCX's progress in every turn, which is hooked.
+ * While a rank waits in MPI, Oriel's service thread may run only after milliseconds on the same
+ * processor. So progress_serve is called in each turn of the MPI's waits: Open MPI has a list for
+ * that (opal_progress_register); MPICH calls UCX's progress, which is hooked.
  */
 #ifndef ORIEL_MPI_PROGRESS_H
 #define ORIEL_MPI_PROGRESS_H

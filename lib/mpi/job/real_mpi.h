@@ -4,9 +4,9 @@
  *
  * DESIGN NOTES
  *
- * The layer is preloaded, after any preloaded profiling tools. It defines each call of the list by
- * both names, MPI_X and PMPI_X: Open MPI's Fortran bindings and profiling tools call the second. It
- * passes calls on via the table `real_mpi`. It makes other calls only by PMPI_X.
+ * The layer is preloaded, after profiling tools. It defines each call of the list as MPI_X and as
+ * PMPI_X, which Open MPI's Fortran bindings and tools call. It passes calls on via `real_mpi`, and
+ * makes others by PMPI_X.
  *
  * The list alone names the taken calls; tests/mpi/layer/calls compares it with the MPI's mpi.h.
  */

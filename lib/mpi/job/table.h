@@ -5,9 +5,8 @@
  * DESIGN NOTES
  *
  * Look-ups take no lock: a slot's value is stored before its key, and a removed slot has a key that
- * no handle has. A table that is too full is replaced by one of twice the size. The old one stays
- * readable for concurrent look-ups until the process ends. Changes take a lock. MPI forbids
- * programs to use a handle while they free it.
+ * no handle has. A full table is replaced by one of twice the size, and stays readable until the
+ * process ends. Changes take a lock. MPI forbids to use a handle while it is freed.
  *
  * A thread's last result is kept until something is removed: a freed handle may become another's.
  */

@@ -8,8 +8,8 @@
  * handle. An attribute's delete callback removes it.
  *
  * A datatype has two layouts. That of its bytes leaves out the gaps of C's pairs (MPI_SHORT_INT),
- * which put must not touch. That of its elements has whole pairs, as Oriel's accumulate takes them;
- * it needs a single predefined type.
+ * which put must not touch. That of its elements has whole pairs, for accumulate, of one predefined
+ * type.
  */
 #ifndef ORIEL_MPI_DATATYPE_H
 #define ORIEL_MPI_DATATYPE_H

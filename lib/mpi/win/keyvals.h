@@ -5,10 +5,10 @@
  * DESIGN NOTES
  *
  * The MPI keeps the attributes with the window's proxy. Their delete callbacks may use the window,
- * so they run before anything of it is freed, the latest first, and the proxy is freed last. The
- * layer does not ask the MPI whether an attribute still exists: if its keyval has been freed, Open
- * MPI ends the program. An attribute that a callback deletes waits for its turn: MPICH ends a
- * program that deletes one during MPI_Win_delete_attr.
+ * so they run first, the latest before others, and the proxy is freed last. The layer does not ask
+ * whether an attribute still exists: if its keyval has been freed, Open MPI ends the program. An
+ * attribute that a callback deletes waits: MPICH ends a program that deletes one during
+ * MPI_Win_delete_attr.
  */
 #ifndef ORIEL_MPI_KEYVALS_H
 #define ORIEL_MPI_KEYVALS_H

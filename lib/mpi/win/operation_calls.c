@@ -6,12 +6,10 @@
  *
  * Put, get, accumulate and get_accumulate have a fast path, MPI_X itself, for a plain call that
  * matches the thread's call cache (call_cache.h). The general path, `run`, looks up the window and
- * the datatype, and fills the cache if the call is plain. It is not inlined, and takes the
- * arguments in a struct operation: otherwise MPI_X saves registers that the fast path does not
- * need.
+ * the datatype, and fills the cache if the call is plain. It is not inlined, and takes a struct
+ * operation: otherwise MPI_X saves registers for it.
  *
- * Parameters have the standard's names and order. The forms for large counts (_c) have other types
- * of counts, and another function (pass_X) for the MPI's own windows.
+ * Forms for large counts (_c) have other counts, and another pass_X for the MPI's own windows.
  */
 #include <stdint.h>
 

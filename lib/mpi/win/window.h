@@ -5,12 +5,11 @@
  * DESIGN NOTES
  *
  * The program's handle is a proxy's: the MPI's own window for this rank alone, without memory and
- * communication (proxy_win.h). It brings names, attributes and their keyvals, error handlers and
- * Fortran handles. The layer answers whatever concerns other ranks. A handle that is not in the
- * table belongs to a window of the MPI's.
+ * communication (proxy_win.h). It brings names, attributes, error handlers and Fortran handles. A
+ * handle that is not in the table belongs to a window of the MPI's.
  *
  * Oriel's windows have displacement unit 1 here: offsets in datatypes need not be multiples of the
- * program's unit. The members' units are kept by rank only if they differ.
+ * program's. The members' units are kept by rank only if they differ.
  */
 #ifndef ORIEL_MPI_WINDOW_H
 #define ORIEL_MPI_WINDOW_H

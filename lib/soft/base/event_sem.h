@@ -6,10 +6,9 @@
  * DESIGN NOTES
  *
  * A thread first takes a count, by a read that blocks and can be interrupted or cancelled like the
- * kernel's, and then an entry, under the list's lock. A thread that drops an entry takes a count
- * back under the lock, without blocking. If another thread has just read that count, it finds the
- * list empty and waits again, or takes another entry. So counts, with those just read, are never
- * fewer than entries.
+ * kernel's, then an entry, under the list's lock. Dropping an entry takes a count back under the
+ * lock, without blocking. A thread that has just read that count finds another entry, or none, and
+ * waits again. So counts, with those just read, are never fewer than entries.
  */
 #ifndef SOFT_EVENT_SEM_H
 #define SOFT_EVENT_SEM_H

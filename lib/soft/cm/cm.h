@@ -4,11 +4,11 @@
  *
  * DESIGN NOTES
  *
- * An identifier owns one abstract SOCK_SEQPACKET socket whose name is its port space, port and
- * address. Binding the name reserves the port. REQ, REP, RTU, REJ, DREQ and DREP travel over its
- * connection as in the InfiniBand CM; if the process dies, the kernel closes it. The engine thread
+ * An identifier owns an abstract SOCK_SEQPACKET socket whose name is its port space, port and
+ * address: binding it reserves the port. REQ, REP, RTU, REJ, DREQ and DREP travel over its
+ * connection as in the InfiniBand CM; a dead process's is closed by the kernel. The engine thread
  * reads the sockets and queues events. It must not change queue pairs, which may take a message to
- * the peer's engine: the thread in rdma_accept or rdma_get_cm_event does.
+ * the peer's engine: rdma_accept and rdma_get_cm_event do.
  *
  * cm_lock guards all identifiers, channels and events. Its holder must not call verbs functions,
  * which may wait for a peer's engine, or softverbs_unwatch, which waits for a callback that takes

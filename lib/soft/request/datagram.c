@@ -14,8 +14,7 @@
  * (datagram_post.c), and stores it by slot (soft_routes.out). The functions here use stored pipes
  * only: a request whose number has none is lost.
  *
- * Programs rely on a network that loses little. If a pipe is full, or its process has not answered
- * yet, the queue waits, but at most PATIENCE_NS:
+ * If a pipe is full, or its process has not answered yet, the queue waits, PATIENCE_NS at most:
  *
  *   SOFT_GO
  *   SOFT_WAIT_ROOM   in the list of a full pipe; the thread that takes answers resumes the queue
