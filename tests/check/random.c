@@ -6,7 +6,8 @@
  * memory belongs to one rank, which puts, gets and accumulates there, or is read by all, or is
  * summed up by all. The seed chooses the call that ends a phase: flush and barrier, fence, start
  * and post, an exclusive lock, or a signal. In form `racy` one of these is left out, between two
- * phases in which different ranks put to cell 0 of rank 0; all other orders stay.
+ * phases in which different ranks put to cell 0 of rank 0; all other orders stay. "seed N may be
+ * hidden" is printed where that is a barrier behind a flush: the owner of a cell may poll it.
  *
  * In form `sizes` two ranks put pieces of any size to a third one. Those of half of the seeds touch,
  * or share a byte. "seed N races" is printed for each seed of which the puts share one.
@@ -32,6 +33,7 @@ static oriel_job *job;
 static oriel_group *world;
 static oriel_win *win;
 static int rank, size;
+static char name[32];  /* of the window */
 static uint64_t state; /* of the generator; the same on all ranks */
 static uint64_t buffers[PHASES][OPERATIONS + 1][2];
 
@@ -107,6 +109,8 @@ static void run_flush(int phases, int left_out)
 {
 	bool without_barrier = draw(2);
 
+	if (rank == 0 && left_out >= 0 && without_barrier)
+		printf("%s may be hidden\n", name);
 	must(oriel_win_lock_all(win, 0));
 	for (int i = 0; i < phases; i++) {
 		struct phase phase = draw_phase(i);
@@ -257,7 +261,6 @@ static void put_spread(const struct spread *spread)
 
 static void run_sizes(uint64_t seed)
 {
-	char name[32];
 	const struct oriel_hint hints[] = { { "name", name }, { NULL, NULL } };
 	struct spread spreads[2];
 	void *base;
@@ -280,7 +283,6 @@ static void run_sizes(uint64_t seed)
 
 static void run(uint64_t seed, bool racy)
 {
-	char name[32];
 	const struct oriel_hint hints[] = { { "signals", "1" }, { "name", name }, { NULL, NULL } };
 	void *base;
 	int phases, left_out;
