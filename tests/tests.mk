@@ -86,8 +86,8 @@ $(B)/tests/check-budget: $(call objects,tests/check/budget.c perf/bench/steps.c)
 	$(link_test) $^ -Wl,-rpath,$(abspath $(B)/lib)
 
 check_of_mpi = $(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $<
-$(B)/tests/check-mpi-pairs-%: tests/check/mpi_pairs.c ; $(check_of_mpi)
-$(B)/tests/check-mpi-misuse-%: tests/check/mpi_misuse.c ; $(check_of_mpi)
+$(B)/tests/check-mpi-pairs-%: tests/check/mpi_pairs.c tests/check/mpi_cases.h ; $(check_of_mpi)
+$(B)/tests/check-mpi-misuse-%: tests/check/mpi_misuse.c tests/check/mpi_cases.h ; $(check_of_mpi)
 
 $(B)/tests/check-%: $(B)/obj/tests/check/%.o $(B)/lib/liboriel.so
 	$(link) $^ -Wl,-rpath,$(abspath $(B)/lib)

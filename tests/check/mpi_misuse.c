@@ -5,19 +5,8 @@
  * Each case is for four ranks, and has no race. Where it is wrong, the calls that a report names
  * stand in lines with the mark WRONG; tests/check/run looks for exactly these.
  */
-#include <mpi.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "mpi_cases.h"
 
-#define BYTES 256
-
-static MPI_Win win;
-static uint8_t *base;
-static int rank;
-static uint8_t buffer[BYTES];
 static bool wrong;
 
 static MPI_Group group_of(int member)
@@ -278,10 +267,7 @@ static void K26_lock_at_the_end(void)
 
 /* ---- running them ---- */
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
+static const struct check_case cases[] = {
 	{ "K24_request_in_fence", K24_request_in_fence },
 	{ "K24_request_in_start", K24_request_in_start },
 	{ "K26_request_not_complete", K26_request_not_complete },
@@ -297,27 +283,16 @@ static const struct {
 	{ "K26_window_not_freed", K26_window_not_freed },
 	{ "K26_window_freed_at_the_end", K26_window_freed_at_the_end },
 	{ "K26_lock_at_the_end", K26_lock_at_the_end },
+	{ NULL, NULL },
 };
 
 int main(int argc, char **argv)
 {
-	size_t count = sizeof(cases) / sizeof(cases[0]), i = 0;
+	const struct check_case *chosen = cases_begin(argc, argv, cases);
 
-	if (argc != 3)
+	if (!chosen)
 		return 2;
 	wrong = strcmp(argv[2], "wrong") == 0;
-	while (i < count && strcmp(cases[i].name, argv[1]) != 0)
-		i++;
-	if (i == count)
-		return 2;
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-	memset(base, 0, BYTES);
-	MPI_Win_set_name(win, "halo");
-	MPI_Barrier(MPI_COMM_WORLD);
-	cases[i].run();
-	MPI_Win_free(&win);
-	MPI_Finalize();
-	return 0;
+	chosen->run();
+	return cases_end();
 }

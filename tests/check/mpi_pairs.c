@@ -5,19 +5,8 @@
  * Each case is for four ranks. Where it has a race, both calls stand in lines with the mark RACE;
  * tests/check/run looks for exactly these.
  */
-#include <mpi.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "mpi_cases.h"
 
-#define BYTES 256
-
-static MPI_Win win;
-static uint8_t *base;
-static int rank;
-static uint8_t buffer[BYTES];
 static bool racy;
 
 static void put(int target, MPI_Aint disp)
@@ -367,10 +356,7 @@ static void K12_polled_flag(void)
 
 /* ---- running them ---- */
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
+static const struct check_case cases[] = {
 	{ "K9_flush_before_barrier", K9_flush_before_barrier },
 	{ "K13_message", K13_message },
 	{ "K13_any_source", K13_any_source },
@@ -391,29 +377,19 @@ static const struct {
 	{ "K7_types_of_accumulates", K7_types_of_accumulates },
 	{ "K14_ticket_lock", K14_ticket_lock },
 	{ "K12_polled_flag", K12_polled_flag },
+	{ NULL, NULL },
 };
 
 int main(int argc, char **argv)
 {
-	size_t count = sizeof(cases) / sizeof(cases[0]), i = 0;
+	const struct check_case *chosen = cases_begin(argc, argv, cases);
 
-	if (argc != 3)
+	if (!chosen)
 		return 2;
 	racy = strcmp(argv[2], "racy") == 0;
-	while (i < count && strcmp(cases[i].name, argv[1]) != 0)
-		i++;
-	if (i == count)
-		return 2;
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-	memset(base, 0, BYTES);
-	MPI_Win_set_name(win, "halo");
 	MPI_Win_lock_all(0, win);
 	MPI_Barrier(MPI_COMM_WORLD);
-	cases[i].run();
+	chosen->run();
 	MPI_Win_unlock_all(win);
-	MPI_Win_free(&win);
-	MPI_Finalize();
-	return 0;
+	return cases_end();
 }

@@ -17,10 +17,8 @@
 #ifndef ORIEL_CHECK_MPI_CALLS_H
 #define ORIEL_CHECK_MPI_CALLS_H
 
-#include <dlfcn.h>
 #include <mpi.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "check/front/write.h"
 
@@ -28,14 +26,6 @@
 
 /* Follows the definition of MPI_X. */
 #define TAKEN(name) extern __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name)))
-
-/* ISO C has no cast from an object's address to a function's. */
-static inline void find_next(const char *name, void *function)
-{
-	void *found = dlsym(RTLD_NEXT, name);
-
-	memcpy(function, &found, sizeof(found));
-}
 
 /* The calls that this thread is inside of. */
 extern _Thread_local int inside __attribute__((tls_model("initial-exec"), visibility("hidden")));

@@ -22,18 +22,7 @@
 	X(Comm_free) X(Comm_disconnect) X(Cart_create) X(Graph_create) X(Dist_graph_create) X(Dist_graph_create_adjacent) \
 		X(Cart_sub) X(Init) X(Init_thread) X(Finalize)
 
-static struct {
-#define X(name) __typeof__(MPI_##name) *name;
-	CALLS(X)
-#undef X
-} next;
-
-__attribute__((constructor)) static void find_all(void)
-{
-#define X(name) find_next("PMPI_" #name, &next.name);
-	CALLS(X)
-#undef X
-}
+#include "check/mpi/next.h"
 
 /* ---- communicators ---- */
 

@@ -24,18 +24,7 @@
 			X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany) X(Testsome) X(Request_get_status) X(Request_free) \
 				X(Cancel)
 
-static struct {
-#define X(name) __typeof__(MPI_##name) *name;
-	CALLS(X)
-#undef X
-} next;
-
-__attribute__((constructor)) static void find_all(void)
-{
-#define X(name) find_next("PMPI_" #name, &next.name);
-	CALLS(X)
-#undef X
-}
+#include "check/mpi/next.h"
 
 _Thread_local int inside;
 bool has_threads;

@@ -32,18 +32,7 @@
 #endif
 #define CALLS(X) CALLS_OF_MPI_3(X) CALLS_OF_MPI_4(X)
 
-static struct {
-#define X(name) __typeof__(MPI_##name) *name;
-	CALLS(X)
-#undef X
-} next;
-
-__attribute__((constructor)) static void find_all(void)
-{
-#define X(name) find_next("PMPI_" #name, &next.name);
-	CALLS(X)
-#undef X
-}
+#include "check/mpi/next.h"
 
 static void call_unknown(struct place place)
 {

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * next.h - the functions behind this library, of the calls that a file takes
+ *
+ * A file defines CALLS(X), which calls X for each, and includes this: next.Put is MPI_Put then.
+ */
+
+#include <dlfcn.h>
+#include <string.h>
+
+static struct {
+#define X(name) __typeof__(MPI_##name) *name;
+	CALLS(X)
+#undef X
+} next;
+
+/* ISO C has no cast from an object's address to a function's. */
+static void find_next(const char *name, void *function)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	memcpy(function, &found, sizeof(found));
+}
+
+__attribute__((constructor)) static void find_all(void)
+{
+#define X(name) find_next("PMPI_" #name, &next.name);
+	CALLS(X)
+#undef X
+}
