@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mpi_misuse.c CASE wrong|right - MPI programs that misuse a call, and nearly the same ones that do not
+ * mpi_misuse.c CASE wrong|right|fatal - MPI programs that misuse a call, and nearly the same ones that do not
  *
  * Each case is for four ranks, and has no race. Where it is wrong, the calls that a report names
- * stand in lines with the mark WRONG; tests/check/run looks for exactly these.
+ * stand in lines with the mark WRONG; tests/check/run looks for exactly these. `fatal` is wrong, and
+ * errors of the window end the job.
  */
 #include "mpi_cases.h"
 
@@ -209,6 +210,144 @@ static void K25_lock_beside_nocheck(void)
 		MPI_Win_unlock_all(win);
 }
 
+/* ---- calls that are refused ---- */
+
+static void K27_put_behind_an_epoch(void)
+{
+	if (rank != 0)
+		return;
+	MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win);
+	if (!wrong)
+		put(2);
+	MPI_Win_unlock(2, win); /* WRONG */
+	if (wrong)
+		put(2);
+}
+
+static void K27_put_before_any_epoch(void)
+{
+	if (rank == 0 && !wrong)
+		MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win);
+	if (rank == 0)
+		put(2);
+	if (rank == 0 && !wrong)
+		MPI_Win_unlock(2, win);
+}
+
+static void K27_put_to_a_rank_that_start_does_not_name(void)
+{
+	MPI_Group origin = group_of(0), target = group_of(2);
+
+	if (rank == 2)
+		MPI_Win_post(origin, 0, win);
+	if (rank == 0) {
+		MPI_Win_start(target, 0, win); /* WRONG */
+		put(wrong ? 1 : 2);
+		MPI_Win_complete(win);
+	}
+	if (rank == 2)
+		MPI_Win_wait(win);
+	MPI_Group_free(&origin);
+	MPI_Group_free(&target);
+}
+
+static void K27_lock_in_an_epoch(void)
+{
+	if (rank != 0)
+		return;
+	lock(0);
+	if (!wrong)
+		MPI_Win_unlock(2, win);
+	lock(0);
+	MPI_Win_unlock(2, win);
+}
+
+static void K27_second_post(void)
+{
+	MPI_Group origin = group_of(0), target = group_of(2);
+
+	for (int turn = 0; turn < 2 && rank == 2; turn++) {
+		MPI_Win_post(origin, 0, win); /* WRONG */
+		if (turn == 1 || !wrong)
+			MPI_Win_wait(win);
+	}
+	for (int turn = wrong; turn < 2 && rank == 0; turn++) {
+		MPI_Win_start(target, 0, win);
+		MPI_Win_complete(win);
+	}
+	MPI_Group_free(&origin);
+	MPI_Group_free(&target);
+}
+
+static void K27_unlock_without_lock(void)
+{
+	if (rank != 0)
+		return;
+	MPI_Win_lock_all(0, win); /* WRONG */
+	if (wrong)
+		MPI_Win_unlock(2, win); /* WRONG */
+	MPI_Win_unlock_all(win);
+}
+
+static void K27_fence_in_an_epoch(void)
+{
+	if (rank == 0)
+		lock(0);
+	if (rank == 0 && !wrong)
+		MPI_Win_unlock(2, win);
+	if (rank == 0 || !wrong)
+		MPI_Win_fence(MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED, win); /* WRONG */
+	if (rank == 0 && wrong)
+		MPI_Win_unlock(2, win);
+}
+
+static void K27_free_in_an_epoch(void)
+{
+	MPI_Win other;
+
+	MPI_Win_create(base, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &other);
+	MPI_Win_set_name(other, "halo");
+	MPI_Win_set_errhandler(other, MPI_ERRORS_RETURN);
+	if (rank == 0)
+		MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, other); /* WRONG */
+	if (rank == 0 && wrong)
+		MPI_Win_free(&other); /* WRONG */
+	if (rank == 0)
+		MPI_Win_unlock(2, other);
+	MPI_Win_free(&other);
+}
+
+static void K27_out_of_range(void)
+{
+	MPI_Win other;
+
+	MPI_Win_create(base, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &other); /* WRONG */
+	MPI_Win_set_name(other, "halo");
+	MPI_Win_set_errhandler(other, MPI_ERRORS_RETURN);
+	if (rank == 0) {
+		MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, other);
+		MPI_Put(buffer, 8, MPI_BYTE, 2, wrong ? BYTES - 7 : BYTES - 8, 8, MPI_BYTE, other); /* WRONG */
+		MPI_Win_unlock(2, other);
+	}
+	MPI_Win_free(&other);
+}
+
+/* The displacement counts bytes, or units of 8 bytes, as that of the window does. */
+static void K27_displacement_in_bytes(void)
+{
+	MPI_Win other;
+
+	MPI_Win_create(base, BYTES, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &other); /* WRONG */
+	MPI_Win_set_name(other, "halo");
+	MPI_Win_set_errhandler(other, MPI_ERRORS_RETURN);
+	if (rank == 0) {
+		MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, other);
+		MPI_Put(buffer, 8, MPI_BYTE, 2, wrong ? 64 : 8, 8, MPI_BYTE, other); /* WRONG */
+		MPI_Win_unlock(2, other);
+	}
+	MPI_Win_free(&other);
+}
+
 /* ---- windows ---- */
 
 static void K26_no_memory(void)
@@ -279,6 +418,16 @@ static const struct check_case cases[] = {
 	{ "K25_nocheck_of_a_start", K25_nocheck_of_a_start },
 	{ "K25_nocheck_of_a_lock", K25_nocheck_of_a_lock },
 	{ "K25_lock_beside_nocheck", K25_lock_beside_nocheck },
+	{ "K27_put_behind_an_epoch", K27_put_behind_an_epoch },
+	{ "K27_put_before_any_epoch", K27_put_before_any_epoch },
+	{ "K27_put_to_a_rank_that_start_does_not_name", K27_put_to_a_rank_that_start_does_not_name },
+	{ "K27_lock_in_an_epoch", K27_lock_in_an_epoch },
+	{ "K27_second_post", K27_second_post },
+	{ "K27_unlock_without_lock", K27_unlock_without_lock },
+	{ "K27_fence_in_an_epoch", K27_fence_in_an_epoch },
+	{ "K27_free_in_an_epoch", K27_free_in_an_epoch },
+	{ "K27_out_of_range", K27_out_of_range },
+	{ "K27_displacement_in_bytes", K27_displacement_in_bytes },
 	{ "K26_no_memory", K26_no_memory },
 	{ "K26_window_not_freed", K26_window_not_freed },
 	{ "K26_window_freed_at_the_end", K26_window_freed_at_the_end },
@@ -292,7 +441,9 @@ int main(int argc, char **argv)
 
 	if (!chosen)
 		return 2;
-	wrong = strcmp(argv[2], "wrong") == 0;
+	wrong = strcmp(argv[2], "right") != 0;
+	if (strcmp(argv[2], "fatal") != 0)
+		MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
 	chosen->run();
 	return cases_end();
 }

@@ -492,6 +492,19 @@ static void K37_killed(void)
 	barrier();
 }
 
+/* The first call that is refused is reported; what follows is not judged. */
+static void K27_refused(void)
+{
+	if (rank == 0 && oriel_put(win, buffer, 8, 2, 0) != ORIEL_ERR_SYNC)
+		exit(1);
+	lock_all();
+	if (rank == 0 && oriel_put(win, buffer, 8, 2, BYTES - 4) != ORIEL_ERR_RANGE)
+		exit(1);
+	if (rank == 0 && oriel_win_lock_all(win, 0) != ORIEL_ERR_SYNC)
+		exit(1);
+	unlock_all();
+}
+
 /* ---- running them ---- */
 
 static const struct {
@@ -535,24 +548,28 @@ static void run(void (*function)(void))
 	must(oriel_win_free(&win));
 }
 
+/* Returns the case of this name, or NULL. The last two are no pairs. */
+static void (*find_case(const char *name))(void)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (strcmp(cases[i].name, name) == 0)
+			return cases[i].run;
+	}
+	if (strcmp(name, "K27_refused") == 0)
+		return K27_refused;
+	return strcmp(name, "K37_killed") == 0 ? K37_killed : NULL;
+}
+
 int main(int argc, char **argv)
 {
-	size_t count = sizeof(cases) / sizeof(cases[0]), i = 0;
-	bool is_killed = argc == 3 && strcmp(argv[1], "K37_killed") == 0;
+	void (*chosen)(void) = argc == 3 ? find_case(argv[1]) : NULL;
 
-	if (argc != 3) {
-		for (i = 0; i < count; i++)
-			puts(cases[i].name);
+	if (!chosen || oriel_init(NULL, &job))
 		return 2;
-	}
 	racy = strcmp(argv[2], "racy") == 0;
-	while (!is_killed && i < count && strcmp(cases[i].name, argv[1]) != 0)
-		i++;
-	if (i == count || oriel_init(NULL, &job))
-		return 2;
 	rank = oriel_rank(job);
 	must(oriel_group_world(job, &world));
-	run(is_killed ? K37_killed : cases[i].run);
+	run(chosen);
 	must(oriel_group_free(&world));
 	must(oriel_finalize(&job));
 	return 0;

@@ -82,14 +82,41 @@ static int rank_of(const struct window *window, int member)
 	return member >= 0 && member < window->count ? window->ranks[member] : -1;
 }
 
+/* Returns why a call was refused, or 0: it failed for another reason, or has succeeded. */
+static uint16_t why_refused(int rc)
+{
+	if (rc == ORIEL_ERR_SYNC)
+		return REFUSED_SYNC;
+	if (rc == ORIEL_ERR_RANGE)
+		return REFUSED_RANGE;
+	if (rc == ORIEL_ERR_ARG || rc == ORIEL_ERR_RANK || rc == ORIEL_ERR_ACCESS || rc == ORIEL_ERR_OP ||
+	    rc == ORIEL_ERR_KIND)
+		return REFUSED_ARGUMENT;
+	return 0;
+}
+
+/* Records that a call of a window was refused, if it was. */
+static void add_refused(struct place here, const struct window *window, int member, int rc)
+{
+	uint16_t why = why_refused(rc);
+
+	if (window && why)
+		trace_add(here,
+		          (struct trace_event){
+					  .kind = TRACE_REFUSED, .flags = why, .object = window->key, .rank = rank_of(window, member) });
+}
+
 /*
  * Ends a call that was recorded before it was made. If it has failed, it may have done a part: what
  * orders accesses from here on is not known.
  */
-static int leave(struct place here, int rc)
+static int leave(struct place here, const oriel_win *win, int rc)
 {
-	if (rc < 0)
-		trace_unknown(here);
+	if (rc >= 0)
+		return rc;
+	if (win)
+		add_refused(here, window_of(win), -1, rc);
+	trace_unknown(here);
 	return rc;
 }
 
@@ -185,13 +212,13 @@ static struct trace_event element_event(enum trace_access access, enum oriel_typ
 int oriel_put(oriel_win *win, const void *origin, size_t size_bytes, int target_rank, size_t target_disp)
 {
 	add_plain(HERE("oriel_put"), win, target_rank, target_disp, size_bytes, origin, NULL, copy_event(ACCESS_PUT));
-	return leave(HERE("oriel_put"), next.put(win, origin, size_bytes, target_rank, target_disp));
+	return leave(HERE("oriel_put"), win, next.put(win, origin, size_bytes, target_rank, target_disp));
 }
 
 int oriel_get(oriel_win *win, void *origin, size_t size_bytes, int target_rank, size_t target_disp)
 {
 	add_plain(HERE("oriel_get"), win, target_rank, target_disp, size_bytes, NULL, origin, copy_event(ACCESS_GET));
-	return leave(HERE("oriel_get"), next.get(win, origin, size_bytes, target_rank, target_disp));
+	return leave(HERE("oriel_get"), win, next.get(win, origin, size_bytes, target_rank, target_disp));
 }
 
 static void add_vector(struct place here, oriel_win *win, const struct oriel_origin_piece read[], int read_count,
@@ -215,7 +242,7 @@ int oriel_putv(oriel_win *win, const struct oriel_origin_piece origin[], int ori
 {
 	add_vector(HERE("oriel_putv"), win, origin, origin_count, NULL, 0, target_rank, target, target_count,
 	           copy_event(ACCESS_PUT));
-	return leave(HERE("oriel_putv"), next.putv(win, origin, origin_count, target_rank, target, target_count));
+	return leave(HERE("oriel_putv"), win, next.putv(win, origin, origin_count, target_rank, target, target_count));
 }
 
 int oriel_getv(oriel_win *win, const struct oriel_origin_piece origin[], int origin_count, int target_rank,
@@ -223,7 +250,7 @@ int oriel_getv(oriel_win *win, const struct oriel_origin_piece origin[], int ori
 {
 	add_vector(HERE("oriel_getv"), win, NULL, 0, origin, origin_count, target_rank, target, target_count,
 	           copy_event(ACCESS_GET));
-	return leave(HERE("oriel_getv"), next.getv(win, origin, origin_count, target_rank, target, target_count));
+	return leave(HERE("oriel_getv"), win, next.getv(win, origin, origin_count, target_rank, target, target_count));
 }
 
 int oriel_accumulate(oriel_win *win, const void *origin, size_t count, enum oriel_type type, enum oriel_op op,
@@ -231,7 +258,8 @@ int oriel_accumulate(oriel_win *win, const void *origin, size_t count, enum orie
 {
 	add_plain(HERE("oriel_accumulate"), win, target_rank, target_disp, count * oriel_type_bytes(type), origin, NULL,
 	          element_event(ACCESS_ACCUMULATE, type, op));
-	return leave(HERE("oriel_accumulate"), next.accumulate(win, origin, count, type, op, target_rank, target_disp));
+	return leave(HERE("oriel_accumulate"), win,
+	             next.accumulate(win, origin, count, type, op, target_rank, target_disp));
 }
 
 int oriel_get_accumulate(oriel_win *win, const void *origin, void *result, size_t count, enum oriel_type type,
@@ -239,7 +267,7 @@ int oriel_get_accumulate(oriel_win *win, const void *origin, void *result, size_
 {
 	add_plain(HERE("oriel_get_accumulate"), win, target_rank, target_disp, count * oriel_type_bytes(type),
 	          op == ORIEL_NO_OP ? NULL : origin, result, element_event(ACCESS_FETCH, type, op));
-	return leave(HERE("oriel_get_accumulate"),
+	return leave(HERE("oriel_get_accumulate"), win,
 	             next.get_accumulate(win, origin, result, count, type, op, target_rank, target_disp));
 }
 
@@ -248,7 +276,7 @@ int oriel_fetch_and_op(oriel_win *win, const void *origin, void *result, enum or
 {
 	add_plain(HERE("oriel_fetch_and_op"), win, target_rank, target_disp, oriel_type_bytes(type),
 	          op == ORIEL_NO_OP ? NULL : origin, result, element_event(ACCESS_FETCH, type, op));
-	return leave(HERE("oriel_fetch_and_op"),
+	return leave(HERE("oriel_fetch_and_op"), win,
 	             next.fetch_and_op(win, origin, result, type, op, target_rank, target_disp));
 }
 
@@ -268,7 +296,7 @@ int oriel_compare_and_swap(oriel_win *win, const void *origin, const void *compa
 	event.of.read_pieces = 2;
 	event.of.written_pieces = 1;
 	add_pieces(HERE("oriel_compare_and_swap"), win, target_rank, event, &pieces);
-	return leave(HERE("oriel_compare_and_swap"),
+	return leave(HERE("oriel_compare_and_swap"), win,
 	             next.compare_and_swap(win, origin, compare, result, type, target_rank, target_disp));
 }
 
@@ -277,7 +305,7 @@ int oriel_accumulatev(oriel_win *win, const struct oriel_origin_piece origin[], 
 {
 	add_vector(HERE("oriel_accumulatev"), win, origin, origin_count, NULL, 0, target_rank, target, target_count,
 	           element_event(ACCESS_ACCUMULATE, type, op));
-	return leave(HERE("oriel_accumulatev"),
+	return leave(HERE("oriel_accumulatev"), win,
 	             next.accumulatev(win, origin, origin_count, type, op, target_rank, target, target_count));
 }
 
@@ -287,8 +315,9 @@ int oriel_get_accumulatev(oriel_win *win, const struct oriel_origin_piece origin
 {
 	add_vector(HERE("oriel_get_accumulatev"), win, origin, op == ORIEL_NO_OP ? 0 : origin_count, result, result_count,
 	           target_rank, target, target_count, element_event(ACCESS_FETCH, type, op));
-	return leave(HERE("oriel_get_accumulatev"), next.get_accumulatev(win, origin, origin_count, result, result_count,
-	                                                                 type, op, target_rank, target, target_count));
+	return leave(HERE("oriel_get_accumulatev"), win,
+	             next.get_accumulatev(win, origin, origin_count, result, result_count, type, op, target_rank, target,
+	                                  target_count));
 }
 
 /* ---- calls of a window ---- */
@@ -312,7 +341,17 @@ static int leave_with(struct place here, const oriel_win *win, enum trace_kind k
 {
 	if (rc == 0)
 		add_call(here, win, kind, member, flags, 0);
+	else
+		add_refused(here, window_of(win), member, rc);
 	return rc;
+}
+
+/* Ends a call that was recorded before it was made, and whose end is recorded, too. */
+static int leave_ended(struct place here, const oriel_win *win, enum trace_kind kind, int member, int rc)
+{
+	if (rc == 0)
+		add_call(here, win, kind, member, 0, 0);
+	return leave(here, win, rc);
 }
 
 int oriel_win_flush(oriel_win *win, int target_rank)
@@ -416,20 +455,19 @@ static void add_group(struct place here, const oriel_win *win, enum trace_kind k
 int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
 {
 	add_group(HERE("oriel_win_post"), win, TRACE_POST, assertions & ORIEL_MODE_NOPUT ? POST_NOPUT : 0, group);
-	return leave(HERE("oriel_win_post"), next.win_post(win, group, assertions));
+	return leave(HERE("oriel_win_post"), win, next.win_post(win, group, assertions));
 }
 
 int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
 {
 	add_group(HERE("oriel_win_start"), win, TRACE_START, assertions & ORIEL_MODE_NOCHECK ? START_NOCHECK : 0, group);
-	return leave(HERE("oriel_win_start"), next.win_start(win, group, assertions));
+	return leave(HERE("oriel_win_start"), win, next.win_start(win, group, assertions));
 }
 
 int oriel_win_complete(oriel_win *win)
 {
 	add_call(HERE("oriel_win_complete"), win, TRACE_COMPLETE, -1, 0, 0);
-	return leave(HERE("oriel_win_complete"),
-	             leave_with(HERE("oriel_win_complete"), win, TRACE_COMPLETE_END, -1, 0, next.win_complete(win)));
+	return leave_ended(HERE("oriel_win_complete"), win, TRACE_COMPLETE_END, -1, next.win_complete(win));
 }
 
 int oriel_win_wait(oriel_win *win)
@@ -459,7 +497,7 @@ int oriel_win_fence(oriel_win *win, int assertions)
 	rc = next.win_fence(win, assertions);
 	if (rc == 0)
 		add_call(HERE("oriel_win_fence"), win, TRACE_FENCE_END, -1, flags, number);
-	return leave(HERE("oriel_win_fence"), rc);
+	return leave(HERE("oriel_win_fence"), win, rc);
 }
 
 int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, int assertions)
@@ -474,8 +512,7 @@ int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, i
 int oriel_win_unlock(oriel_win *win, int target_rank)
 {
 	add_call(HERE("oriel_win_unlock"), win, TRACE_UNLOCK, target_rank, 0, 0);
-	return leave(HERE("oriel_win_unlock"), leave_with(HERE("oriel_win_unlock"), win, TRACE_UNLOCK_END, target_rank, 0,
-	                                                  next.win_unlock(win, target_rank)));
+	return leave_ended(HERE("oriel_win_unlock"), win, TRACE_UNLOCK_END, target_rank, next.win_unlock(win, target_rank));
 }
 
 int oriel_win_lock_all(oriel_win *win, int assertions)
@@ -487,8 +524,7 @@ int oriel_win_lock_all(oriel_win *win, int assertions)
 int oriel_win_unlock_all(oriel_win *win)
 {
 	add_call(HERE("oriel_win_unlock_all"), win, TRACE_UNLOCK_ALL, -1, 0, 0);
-	return leave(HERE("oriel_win_unlock_all"),
-	             leave_with(HERE("oriel_win_unlock_all"), win, TRACE_UNLOCK_END, -1, 0, next.win_unlock_all(win)));
+	return leave_ended(HERE("oriel_win_unlock_all"), win, TRACE_UNLOCK_END, -1, next.win_unlock_all(win));
 }
 
 /* ---- signals ---- */
@@ -496,7 +532,7 @@ int oriel_win_unlock_all(oriel_win *win)
 int oriel_signal(oriel_win *win, int target_rank, uint32_t signal, uint64_t value, enum oriel_signal_op op)
 {
 	add_call(HERE("oriel_signal"), win, TRACE_SIGNAL, target_rank, 0, signal);
-	return leave(HERE("oriel_signal"), next.signal(win, target_rank, signal, value, op));
+	return leave(HERE("oriel_signal"), win, next.signal(win, target_rank, signal, value, op));
 }
 
 int oriel_signal_wait(oriel_win *win, uint32_t first, uint32_t count, uint32_t *signal, uint64_t *value)
@@ -626,7 +662,7 @@ int oriel_win_free(oriel_win **win)
 		trace_add(here, event);
 		window_remove((uint64_t)(uintptr_t)freed);
 	}
-	return leave(here, rc);
+	return leave(here, freed, rc);
 }
 
 int oriel_win_set_name(oriel_win *win, const char *name)
@@ -672,7 +708,7 @@ int oriel_barrier(oriel_job *of)
 	rc = next.barrier(of);
 	if (rc == 0)
 		add_collective(HERE("oriel_barrier"), TRACE_LEAVE, JOB_OBJECT, number, size);
-	return leave(HERE("oriel_barrier"), rc);
+	return leave(HERE("oriel_barrier"), NULL, rc);
 }
 
 int oriel_group_shared(const oriel_group *group, oriel_group **newgroup)

@@ -371,23 +371,35 @@ void trace_unknown(struct place place)
 
 /* ---- the end ---- */
 
-void trace_end(void)
+static void judge(const char *job, const char *option)
 {
 	const char *program = getenv(PROGRAM_VARIABLE);
-	char *const arguments[] = { (char *)(uintptr_t)program, (char *)"--job", trace ? trace->job : NULL, NULL };
-	const struct trace *ended;
-	int error = ENOENT;
+	char *const arguments[] = { (char *)(uintptr_t)program, (char *)"--job", (char *)(uintptr_t)job,
+		                        (char *)(uintptr_t)option, NULL };
+	int error = program ? spawn_and_wait(program, arguments) : ENOENT;
+
+	if (error)
+		fprintf(stderr, "oriel: nothing is judged: %s: %s; oriel-check --job '%s' does it\n",
+		        program ? program : PROGRAM_VARIABLE " is not set", strerror(error), job);
+}
+
+void trace_end(void)
+{
+	const struct trace *ended = trace;
 
 	if (!trace)
 		return;
 	__atomic_store_n(&trace->state, PART_ENDED, __ATOMIC_RELEASE);
-	ended = trace;
 	trace = NULL;
-	if (ended->rank != 0)
-		return;
-	if (program)
-		error = spawn_and_wait(program, arguments);
-	if (error)
-		fprintf(stderr, "oriel: nothing is judged: %s: %s; oriel-check --job '%s' does it\n",
-		        program ? program : PROGRAM_VARIABLE " is not set", strerror(error), ended->job);
+	if (ended->rank == 0)
+		judge(ended->job, NULL);
+}
+
+void trace_abort(void)
+{
+	const struct trace *ended = trace;
+
+	trace = NULL;
+	if (ended && ended->rank >= 0)
+		judge(ended->job, "--now");
 }

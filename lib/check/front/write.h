@@ -33,6 +33,9 @@ void trace_job(const char *job, int rank, int size);
 /* Ends the trace, and on rank 0 starts the program that judges. */
 void trace_end(void);
 
+/* Judges what all ranks have recorded until now: the job is about to be ended. */
+void trace_abort(void);
+
 /* A place in the program. */
 struct place {
 	const char *call;   /* a literal */

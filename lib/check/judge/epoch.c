@@ -60,13 +60,22 @@ static struct slot_name pair_slot(enum slot_kind kind, const struct view *view, 
 	};
 }
 
+static void begin_group(struct partners *group)
+{
+	if (group->count > 0) {
+		group->replaced = group->list[0];
+		group->replaced.flags = 1;
+	}
+	group->count = 0;
+}
+
 /* Takes one rank of the group; the first one begins it. */
 static uint64_t take_partner(struct partners *group, struct partners *counts, const struct trace_event *event)
 {
 	uint64_t number;
 
 	if (event->rank < 0 || event->id == 0)
-		group->count = 0;
+		begin_group(group);
 	if (event->rank < 0)
 		return 0;
 	number = count_partner(counts, event->rank);
@@ -111,6 +120,7 @@ static void take_complete_end(struct view *view, const struct trace_event *event
 		slot_remove(pair_slot(SLOT_POST, view, target->rank, view->rank, target->number));
 	}
 	view->started.count = 0;
+	view->closed_at = event->site;
 }
 
 /* The origin has called complete. Its accesses are over for what knows of this moment. */
@@ -143,6 +153,7 @@ static void take_wait_end(struct view *view, const struct trace_event *event)
 	for (uint32_t i = 0; i < view->posted.count; i++)
 		end_epoch(view, &view->posted.list[i], end);
 	view->posted.count = 0;
+	view->closed_at = event->site;
 }
 
 /* ---- fences ---- */
@@ -177,7 +188,9 @@ static void take_fence_end(struct view *view, const struct trace_event *event)
 		forget_fences(view, event->id);
 	}
 	settle_operations(view, false);
+	view->closed_at = event->site;
 	view->fences = event->id;
+	view->is_fenced = !(event->flags & FENCE_NOSUCCEED);
 	view->holds_effects_back = event->flags & FENCE_NOPRECEDE;
 }
 
@@ -199,6 +212,7 @@ void take_epoch(struct view *view, const struct trace_event *event)
 		take_unlock_all(view, event);
 		break;
 	case TRACE_UNLOCK_END:
+		view->closed_at = event->site;
 		settle_operations(view, false);
 		break;
 	case TRACE_POST:

@@ -58,13 +58,21 @@ struct job_traces {
 	int *heap; /* ranks with events that are left; the earliest is the first */
 	int heap_count;
 	uint64_t end_ns; /* what is later is not judged */
+	bool is_cut;     /* there, since a trace has no more room */
+	bool is_running; /* the job goes on, or is being ended */
 	struct judge_site *sites;
 	uint32_t site_count, site_capacity;
 	char job[PART_JOB_BYTES];
 };
 
-/* Reads the traces of a job as soon as its processes have ended. An empty name: the newest job. */
-void traces_read(struct job_traces *traces, const char *job);
+/*
+ * Reads the traces of a job as soon as its processes have ended, or what they have recorded until
+ * now, if `now`. An empty name: the newest job.
+ */
+void traces_read(struct job_traces *traces, const char *job, bool now);
+
+/* Returns whether this process is the first of those that judge a job that is being ended. */
+bool traces_claim(const struct job_traces *traces);
 
 /* An event of a rank. Its site is an index in job_traces.sites. */
 struct judge_event {
@@ -238,7 +246,6 @@ struct verdict {
 	uint64_t not_judged; /* of these */
 	bool is_ended;       /* by a call whose effect is not known: */
 	uint32_t unknown;    /* its place */
-	bool is_cut;         /* a trace had no more room */
 	bool is_full;        /* more accesses than can be kept */
 };
 

@@ -23,12 +23,13 @@ const char program_name[] = "oriel-check";
 
 static const char usage[] =
 	"usage: oriel-check PROGRAM [ARGUMENT...]\n"
-	"       oriel-check --job NAME\n"
+	"       oriel-check --job NAME [--now]\n"
 	"\n"
 	"Runs PROGRAM, which uses oriel.h, and prints at its end which one-sided operations race:\n"
 	"    oriel-run -n 4 oriel-check ./app\n"
 	"\n"
 	"  --job NAME   judge a job that has ended without a report; an empty name: the last one\n"
+	"  --now        judge what has been recorded until now, and do not wait for the end\n"
 	"  -h, --help   print this\n"
 	"  --version    print the version\n"
 	"\n"
@@ -48,12 +49,14 @@ static void write_json(struct job_traces *traces)
 	fclose(file);
 }
 
-static int judge_job(const char *job)
+static int judge_job(const char *job, bool now)
 {
 	struct job_traces traces = { 0 };
 	struct verdict verdict = { 0 };
 
-	traces_read(&traces, job);
+	traces_read(&traces, job, now);
+	if (now && !traces_claim(&traces))
+		return EXIT_SUCCESS;
 	replay(&traces, &verdict);
 	findings_print(stderr, &traces, &verdict);
 	write_json(&traces);
@@ -69,8 +72,8 @@ int main(int argc, char **argv)
 		return fputs(usage, stdout) < 0;
 	if (strcmp(option, "--version") == 0)
 		return printf("oriel-check %s\n", oriel_version()) < 0;
-	if (strcmp(option, "--job") == 0 && argc == 3)
-		return judge_job(argv[2]);
+	if (strcmp(option, "--job") == 0 && (argc == 3 || (argc == 4 && strcmp(argv[3], "--now") == 0)))
+		return judge_job(argv[2], argc == 4);
 	if (argc < 2 || argv[1][0] == '-') {
 		fputs(usage, stderr);
 		return EXIT_REFUSED;

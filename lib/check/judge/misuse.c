@@ -14,6 +14,7 @@ struct finding {
 	const struct judge_window *window;
 	struct misuse_call first, second;
 	uint64_t count;
+	char detail[160]; /* a line of the report; "": none */
 };
 
 static const struct {
@@ -41,6 +42,13 @@ static const struct {
 	[MISUSE_OPEN_POST] = { "epoch_at_end", "an epoch is open at the end of the job", "wait is missing" },
 	[MISUSE_OPEN_REQUEST] = { "request_at_end", "a request is not complete at the end of the job",
 	                          "wait or test is missing" },
+	[MISUSE_IN_EPOCH] = { "illegal_call",
+	                      "the call is refused: it is not legal in the epoch that the other call has begun", NULL },
+	[MISUSE_BEHIND_EPOCH] = { "illegal_call", "the call is refused: no epoch for it is open since the other call",
+	                          NULL },
+	[MISUSE_NO_EPOCH] = { "illegal_call", "the call is refused: no epoch for it was begun", NULL },
+	[MISUSE_RANGE] = { "out_of_range", "the call is refused: it names bytes outside of the target's part", NULL },
+	[MISUSE_ARGUMENT] = { "wrong_argument", "the call is refused: an argument is wrong", NULL },
 	[LEAK_WINDOW] = { "window_not_freed", "the window is not freed", NULL },
 };
 
@@ -52,6 +60,12 @@ static uint32_t finding_count, finding_capacity;
 void misuse_add(enum misuse kind, const struct judge_window *window, struct misuse_call first,
                 struct misuse_call second)
 {
+	misuse_add_with(kind, window, first, second, "");
+}
+
+void misuse_add_with(enum misuse kind, const struct judge_window *window, struct misuse_call first,
+                     struct misuse_call second, const char *detail)
+{
 	struct finding *finding;
 
 	for (uint32_t i = 0; i < finding_count; i++) {
@@ -62,7 +76,8 @@ void misuse_add(enum misuse kind, const struct judge_window *window, struct misu
 		}
 	}
 	finding = program_append(&findings, &finding_count, &finding_capacity, sizeof(*finding));
-	*finding = (struct finding){ kind, window, first, second, 1 };
+	*finding = (struct finding){ kind, window, first, second, 1, "" };
+	snprintf(finding->detail, sizeof(finding->detail), "%s", detail);
 }
 
 uint32_t misuse_count(bool are_leaks)
@@ -101,6 +116,8 @@ static void print_finding(FILE *out, const struct job_traces *traces, const stru
 	        kinds[finding->kind].what);
 	print_call(out, traces, &finding->first);
 	print_call(out, traces, &finding->second);
+	if (finding->detail[0])
+		fprintf(out, "  %s\n", finding->detail);
 	if (kinds[finding->kind].remedy)
 		fprintf(out, "  %s\n", kinds[finding->kind].remedy);
 	if (finding->count > 1)
@@ -134,6 +151,7 @@ void misuses_print_json(FILE *out, const struct job_traces *traces)
 		json_write_text(out, "window", window_text(finding->window, window));
 		json_write_text(out, "name", kinds[finding->kind].name);
 		json_write_text(out, "text", kinds[finding->kind].what);
+		json_write_text(out, "detail", finding->detail);
 		fprintf(out, "\"count\": %" PRIu64, finding->count);
 		print_json_call(out, traces, "first", &finding->first);
 		print_json_call(out, traces, "second", &finding->second);

@@ -25,6 +25,11 @@ enum misuse {
 	MISUSE_OPEN_START,
 	MISUSE_OPEN_POST,
 	MISUSE_OPEN_REQUEST,
+	MISUSE_IN_EPOCH, /* a call is refused: an epoch is open */
+	MISUSE_BEHIND_EPOCH,
+	MISUSE_NO_EPOCH,
+	MISUSE_RANGE,
+	MISUSE_ARGUMENT,
 	LEAK_WINDOW,
 	MISUSES
 };
@@ -40,6 +45,10 @@ struct misuse_call {
 /* Adds a finding of two calls. Another one of the same kind and places is counted. */
 void misuse_add(enum misuse kind, const struct judge_window *window, struct misuse_call first,
                 struct misuse_call second);
+
+/* Adds one with a line of text, which is copied. */
+void misuse_add_with(enum misuse kind, const struct judge_window *window, struct misuse_call first,
+                     struct misuse_call second, const char *detail);
 
 /* Returns how many findings are leaks, or are none. */
 uint32_t misuse_count(bool are_leaks);
@@ -62,6 +71,9 @@ void rules_of_post(const struct view *view, uint64_t number, const struct trace_
 void rules_of_lock(const struct view *view, const struct trace_event *event);
 
 void rules_of_window(const struct view *view, const struct trace_event *event);
+
+/* The call was refused. Other ranks may hold memory that it names. */
+void rules_of_refused(struct view *view, const struct trace_event *event);
 
 /* The job has ended, and all events were taken. */
 void rules_of_end(void);

@@ -18,6 +18,7 @@
 #define LIMIT_NS (10 * NS_PER_SECOND) /* for ranks that have not ended */
 #define STEP_NS (20 * NS_PER_MS)
 #define RANKS_MAX (1 << 16)
+#define TURNS_MAX 1000 /* of copying a header that is written to */
 
 /* The traces of the folder, before their ranks are known. */
 struct mapped {
@@ -212,12 +213,38 @@ static void rewind_rooms(struct read_trace *read)
 	load_rooms(read);
 }
 
-static void take_file(struct job_traces *traces, const struct mapped *file)
+/* Copies a header that its process may write to. Pairs with trace_add_with and write_latest. */
+static void copy_header(struct trace *copy, const struct trace *trace)
+{
+	uint64_t written, rooms;
+	int turns = 0;
+
+	do {
+		written = __atomic_load_n(&trace->written, __ATOMIC_ACQUIRE);
+		rooms = __atomic_load_n(&trace->room_count, __ATOMIC_ACQUIRE);
+		memcpy(copy, trace, sizeof(*copy));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (written != __atomic_load_n(&trace->written, __ATOMIC_RELAXED) && ++turns < TURNS_MAX);
+	copy->written = written;
+	copy->room_count = rooms;
+}
+
+/* Maps what was written since. If another process has claimed the traces, ends this one. */
+static void map_again(struct mapped *file)
+{
+	size_t bytes;
+	const struct trace *trace = map_file(file->path, &bytes);
+
+	if (!trace)
+		exit(EXIT_SUCCESS);
+	munmap((void *)(uintptr_t)file->trace, file->bytes);
+	file->trace = trace;
+	file->bytes = bytes;
+}
+
+static void take_file(struct job_traces *traces, struct mapped *file)
 {
 	struct read_trace *read = &traces->list[file->trace->rank];
-	/* pairs with trace_add_with */
-	uint64_t rooms = __atomic_load_n(&file->trace->room_count, __ATOMIC_ACQUIRE);
-	uint64_t written = __atomic_load_n(&file->trace->written, __ATOMIC_ACQUIRE);
 
 	if (read->trace)
 		program_fail("two traces are of rank %d of job %s", file->trace->rank, traces->job);
@@ -225,13 +252,13 @@ static void take_file(struct job_traces *traces, const struct mapped *file)
 	read->block = malloc(TRACE_LATEST * sizeof(union trace_room));
 	if (!read->trace || !read->block)
 		program_fail("out of memory");
-	memcpy(read->trace, file->trace, sizeof(struct trace));
-	read->trace->room_count = rooms;
-	read->trace->written = written;
+	copy_header(read->trace, file->trace);
+	if (traces->is_running)
+		map_again(file);
 	read->packed = file->trace->packed;
 	read->packed_bytes = file->bytes - sizeof(struct trace);
 	read->path = file->path;
-	if (written > rooms || rooms - written > TRACE_LATEST)
+	if (read->trace->written > read->trace->room_count || read->trace->room_count - read->trace->written > TRACE_LATEST)
 		fail_damaged(read);
 	read_sites(traces, read);
 	rewind_rooms(read);
@@ -257,13 +284,13 @@ static void advance(struct read_trace *read)
 /* After the last event of a trace without room, others may be ordered by what it lacks. */
 static void find_end(struct job_traces *traces)
 {
-	traces->end_ns = UINT64_MAX;
 	for (int rank = 0; rank < traces->size; rank++) {
 		struct read_trace *read = &traces->list[rank];
 		uint64_t last_ns = read->trace->begun_ns;
 
 		if (!read->trace->lost)
 			continue;
+		traces->is_cut = true;
 		for (; peek(read); advance(read))
 			last_ns = peek(read)->ns;
 		rewind_rooms(read);
@@ -272,7 +299,7 @@ static void find_end(struct job_traces *traces)
 	}
 }
 
-static void take_files(struct job_traces *traces, const struct mapped_list *files)
+static void take_files(struct job_traces *traces, struct mapped_list *files)
 {
 	for (uint32_t i = 0; i < files->count; i++) {
 		if (files->list[i].trace->size > traces->size)
@@ -294,9 +321,9 @@ static void take_files(struct job_traces *traces, const struct mapped_list *file
 	find_end(traces);
 }
 
-void traces_read(struct job_traces *traces, const char *job)
+void traces_read(struct job_traces *traces, const char *job, bool now)
 {
-	uint64_t end = now_ns() + LIMIT_NS;
+	uint64_t begin = now_ns(), end = begin + LIMIT_NS;
 	struct mapped_list files = { 0 };
 	char folder[PART_FOLDER_BYTES];
 
@@ -304,7 +331,10 @@ void traces_read(struct job_traces *traces, const char *job)
 	map_folder(&files, folder);
 	choose_job(traces, &files, job);
 	drop_others(&files, traces->job);
-	while (is_running(&files) && now_ns() < end)
+	/* A later event may be ordered by one that another rank records after it was read. */
+	traces->end_ns = now ? begin : UINT64_MAX;
+	traces->is_running = now;
+	while (!now && is_running(&files) && now_ns() < end)
 		nanosleep(&(struct timespec){ 0, (long)STEP_NS }, NULL);
 	if (files.count == 0)
 		program_fail("%s has no trace of %s%s", folder, job[0] ? "job " : "a job", job);
@@ -435,6 +465,11 @@ void traces_windows(struct job_traces *traces, void (*call)(const struct trace_e
 		}
 		rewind_rooms(read);
 	}
+}
+
+bool traces_claim(const struct job_traces *traces)
+{
+	return unlink(traces->list[0].path) == 0;
 }
 
 void traces_remove(const struct job_traces *traces)

@@ -47,6 +47,10 @@ static void take_event(const struct trace_event *event, const struct trace_piece
 		take_name(view, pieces);
 	if (event->kind == TRACE_WINDOW_FREE)
 		take_free(view, event);
+	if (event->kind == TRACE_REFUSED)
+		rules_of_refused(view, event);
+	else
+		view->latest = (struct call){ event->rank, event->site };
 }
 
 /* ---- what the traces do not show ---- */
@@ -123,7 +127,6 @@ void replay(struct job_traces *traces, struct verdict *verdict)
 			forget();
 		verdict->is_full = accesses_count() > ACCESSES_MAX;
 	}
-	verdict->is_cut = traces->end_ns != UINT64_MAX;
-	if (!verdict->is_cut && !verdict->is_full)
+	if (!traces->is_cut && !verdict->is_full)
 		rules_of_end();
 }

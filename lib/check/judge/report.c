@@ -180,7 +180,9 @@ static void print_verdict(FILE *out, const struct job_traces *traces, const stru
 	print_count(out, misuse_count(false), "misuse");
 	print_count(out, misuse_count(true), "leak");
 	fputc('\n', out);
-	if (verdict->is_cut)
+	if (traces->is_running)
+		fputs("oriel-check: the job is ended by a rank: what followed is not judged\n", out);
+	if (traces->is_cut)
 		fputs("oriel-check: what followed is not judged: a trace is full; ORIEL_CHECK_MEMORY gives it more mebibytes\n",
 		      out);
 	if (verdict->is_full)

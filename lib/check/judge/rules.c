@@ -2,6 +2,8 @@
 /* See misuse.h. */
 #include "check/judge/misuse.h"
 
+#include <inttypes.h>
+
 #define LOWEST_MEMORY 0x400000 /* programs are loaded there, or higher; MPI_BOTTOM may be 0 */
 
 static const struct misuse_call no_call = { -1, TRACE_NONE };
@@ -126,6 +128,100 @@ void rules_of_lock(const struct view *view, const struct trace_event *event)
 		if (lock && (is_unchecked || lock->flags & LOCK_NOCHECK))
 			misuse_add(MISUSE_LOCK, view->window, (struct misuse_call){ rank, lock->site }, call_of(view, event));
 	}
+}
+
+/* ---- calls that were refused ---- */
+
+/* Returns the call that has named the group, or TRACE_NONE: this one, or none. */
+static uint32_t group_site(const struct partners *group, uint32_t site)
+{
+	if (group->replaced.flags)
+		return group->replaced.site;
+	return group->count > 0 && group->list[0].site != site ? group->list[0].site : TRACE_NONE;
+}
+
+/* Returns the call that has opened the epoch in which a call for this target is refused. */
+static uint32_t epoch_site(struct view *view, int target, uint32_t site)
+{
+	const struct partner *lock = find_partner(&view->locks, target);
+
+	if (lock)
+		return lock->site;
+	if (group_site(&view->started, site) != TRACE_NONE)
+		return group_site(&view->started, site);
+	if (view->is_locked_all)
+		return view->locked_all.site;
+	if (view->locks.count > 0)
+		return view->locks.list[0].site;
+	if (group_site(&view->posted, site) != TRACE_NONE)
+		return group_site(&view->posted, site);
+	return view->is_fenced ? view->fence.site : TRACE_NONE;
+}
+
+static void rule_of_epochs(struct view *view, int target, struct misuse_call call)
+{
+	uint32_t begun_at = epoch_site(view, target, call.site);
+
+	if (begun_at != TRACE_NONE)
+		misuse_add(MISUSE_IN_EPOCH, view->window, call, (struct misuse_call){ view->rank, begun_at });
+	else if (view->closed_at != TRACE_NONE)
+		misuse_add(MISUSE_BEHIND_EPOCH, view->window, call, (struct misuse_call){ view->rank, view->closed_at });
+	else
+		misuse_add(MISUSE_NO_EPOCH, view->window, call, no_call);
+}
+
+/* Returns the operation that the rank has issued last, if it is that of this call, or NULL. */
+static const struct operation *latest_operation(const struct view *view, uint32_t site)
+{
+	const struct operation *operation = view->count > 0 ? view->pending[view->count - 1] : NULL;
+
+	return operation && operation->at->site == site && operation->at->piece_count > 0 ? operation : NULL;
+}
+
+/* Says whether the displacement would fit in other units, which the program may have meant. */
+static void write_range(char *text, size_t bytes, const struct view *view, const struct view *target,
+                        const struct access *access)
+{
+	const struct trace_piece *last = &access->pieces[access->piece_count - 1];
+	uint64_t first = access->pieces[0].first - target->base, end = last->first + last->bytes - target->base;
+	uint64_t length = end - first, unit = target->unit_bytes, disp = unit ? first / unit : 0;
+	int written = snprintf(text, bytes,
+	                       "bytes %" PRIu64 " to %" PRIu64 " of a part of %" PRIu64 " bytes, in units of %" PRIu64 ";",
+	                       first, end - 1, target->size_bytes, unit);
+
+	if (unit > 1 && disp + length <= target->size_bytes)
+		snprintf(text + written, bytes - (size_t)written, " in units of 1 they would fit");
+	else if (unit != view->unit_bytes && disp * view->unit_bytes + length <= target->size_bytes)
+		snprintf(text + written, bytes - (size_t)written, " in the origin's units of %" PRIu64 " they would fit",
+		         view->unit_bytes);
+	else
+		text[written - 1] = '\0';
+}
+
+static void rule_of_range(const struct view *view, int target, struct misuse_call call)
+{
+	const struct operation *operation = latest_operation(view, call.site);
+	const struct view *part = view_of(view->key, target);
+	struct misuse_call making = { target, part ? part->made_at : TRACE_NONE };
+	char detail[160] = "";
+
+	if (operation && part && !part->is_dynamic)
+		write_range(detail, sizeof(detail), view, part, operation->at);
+	misuse_add_with(MISUSE_RANGE, view->window, call, making.site == TRACE_NONE ? no_call : making, detail);
+}
+
+void rules_of_refused(struct view *view, const struct trace_event *event)
+{
+	const struct call *latest = &view->latest;
+	int target = event->rank >= 0 || latest->site != event->site ? event->rank : latest->rank;
+	struct misuse_call call = call_of(view, event);
+
+	if (event->flags == REFUSED_SYNC)
+		rule_of_epochs(view, target, call);
+	else if (event->flags == REFUSED_RANGE)
+		rule_of_range(view, target, call);
+	else
+		misuse_add(MISUSE_ARGUMENT, view->window, call, no_call);
 }
 
 /* ---- windows, and the end ---- */

@@ -50,6 +50,13 @@ struct partner {
 struct partners {
 	struct partner *list;
 	uint32_t count, capacity;
+	struct partner replaced; /* of the group before this one, which was open; flags 1: there is one */
+};
+
+/* A call of a rank, and the rank that it names. */
+struct call {
+	int rank;
+	uint32_t site;
 };
 
 /* A rank's part of a window, and its epochs. */
@@ -57,14 +64,16 @@ struct view {
 	uint64_t key;
 	int rank;
 	struct judge_window *window;
-	uint64_t base, unit_bytes;
+	uint64_t base, size_bytes, unit_bytes;
 	bool is_open;
 	bool is_dynamic;
 	bool is_locked_all;
 	bool holds_effects_back;          /* the last fence had NOPRECEDE */
 	uint64_t fences;                  /* from which this rank has returned */
 	struct fence fence, fence_before; /* that it has begun last */
-	uint32_t made_at;
+	uint32_t made_at, closed_at;      /* TRACE_NONE: not yet; the call that has closed the last epoch */
+	bool is_fenced;                   /* a fence has begun an epoch */
+	struct call latest;               /* that was recorded */
 	struct partners started, posted;
 	struct partners starts, posts; /* how often each rank was named */
 	struct partners locks;         /* held; number 1: exclusive */

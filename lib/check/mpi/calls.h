@@ -30,16 +30,30 @@
 /* The calls that this thread is inside of. */
 extern _Thread_local int inside __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* The program's call of a window that this thread is in, if it has a key. */
+extern _Thread_local struct current {
+	struct place place;
+	uint64_t key;
+} current __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
 /* A call begins, which ends by call_end. Returns whether it is the program's, and is recorded. */
 static inline bool call_begin(void)
 {
-	return inside++ == 0 && trace_is_on();
+	if (inside++ > 0)
+		return false;
+	current.key = 0;
+	return trace_is_on();
 }
 
 static inline void call_end(void)
 {
 	inside--;
 }
+
+/* window_calls.c */
+
+/* Records that the window's call is refused with this class of errors, if it is. */
+void window_refused(struct place place, uint64_t key, int class);
 
 /* comm.c: communicators */
 

@@ -20,7 +20,7 @@
 	X(Comm_split)                                                                                                     \
 	X(Comm_split_type)                                                                                                \
 	X(Comm_free) X(Comm_disconnect) X(Cart_create) X(Graph_create) X(Dist_graph_create) X(Dist_graph_create_adjacent) \
-		X(Cart_sub) X(Init) X(Init_thread) X(Finalize)
+		X(Cart_sub) X(Init) X(Init_thread) X(Finalize) X(Abort)
 
 #include "check/mpi/next.h"
 
@@ -256,6 +256,16 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	return rc;
 }
 TAKEN(Init_thread);
+
+/* The layer calls it, too, in a call that the program's error handler lets end the job. */
+int MPI_Abort(MPI_Comm comm, int errorcode)
+{
+	if (inside > 0 && current.key)
+		window_refused(current.place, current.key, errorcode);
+	trace_abort();
+	return next.Abort(comm, errorcode);
+}
+TAKEN(Abort);
 
 int MPI_Finalize(void)
 {

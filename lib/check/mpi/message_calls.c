@@ -27,6 +27,7 @@
 #include "check/mpi/next.h"
 
 _Thread_local int inside;
+_Thread_local struct current current;
 bool has_threads;
 
 /* ---- sending ---- */

@@ -39,13 +39,53 @@ static int rank_of(const struct window *window, int member)
 	return member >= 0 && member < window->count ? window->ranks[member] : -1;
 }
 
-/* Ends a call that was recorded before it was made. A failed one may have done a part. */
-static int leave(struct place here, bool is_recorded, int rc)
+/* Begins a call. Returns the window, or NULL: the call is not recorded. */
+static struct window *begin(struct place here, MPI_Win win)
 {
-	if (is_recorded && rc != MPI_SUCCESS)
+	struct window *window = call_begin() ? window_of(win) : NULL;
+
+	if (window)
+		current = (struct current){ here, window->key };
+	return window;
+}
+
+static uint16_t why_refused(int class)
+{
+	if (class == MPI_ERR_RMA_SYNC)
+		return REFUSED_SYNC;
+	if (class == MPI_ERR_RMA_RANGE)
+		return REFUSED_RANGE;
+	if (class == MPI_ERR_ARG || class == MPI_ERR_RANK || class == MPI_ERR_OP || class == MPI_ERR_TYPE ||
+	    class == MPI_ERR_COUNT || class == MPI_ERR_DISP || class == MPI_ERR_RMA_FLAVOR)
+		return REFUSED_ARGUMENT;
+	return 0;
+}
+
+void window_refused(struct place place, uint64_t key, int class)
+{
+	uint16_t why = why_refused(class);
+
+	if (why)
+		trace_add(place, (struct trace_event){ .kind = TRACE_REFUSED, .flags = why, .object = key, .rank = -1 });
+}
+
+/* Ends a call of the window with this key, if any. A call that has failed may have done a part. */
+static int leave(struct place here, uint64_t key, int rc)
+{
+	int class = MPI_SUCCESS;
+
+	if (key && rc != MPI_SUCCESS) {
+		PMPI_Error_class(rc, &class);
+		window_refused(here, key, class);
 		trace_unknown(here);
+	}
 	call_end();
 	return rc;
+}
+
+static uint64_t key_of(const struct window *window)
+{
+	return window ? window->key : 0;
 }
 
 /* ---- operations ---- */
@@ -64,8 +104,7 @@ struct operation {
 	struct side target, read, written; /* count 0: nothing */
 	struct side compared;
 	enum oriel_op op;
-	bool is_recorded;
-	uint64_t key;
+	uint64_t key; /* 0: it is not recorded */
 	uint64_t request;
 };
 
@@ -162,11 +201,10 @@ static struct operation fetch_of(MPI_Win win, int rank, MPI_Aint disp, struct si
 static void operation_begin(struct place here, struct operation *operation, bool has_request)
 {
 	static uint64_t requests;
-	const struct window *window = call_begin() ? window_of(operation->win) : NULL;
+	const struct window *window = begin(here, operation->win);
 
 	if (!window || operation->rank == MPI_PROC_NULL)
 		return;
-	operation->is_recorded = true;
 	operation->key = window->key;
 	if (has_request)
 		operation->request = __atomic_add_fetch(&requests, 1, __ATOMIC_RELAXED);
@@ -175,14 +213,14 @@ static void operation_begin(struct place here, struct operation *operation, bool
 
 static int operation_end(struct place here, const struct operation *operation, const MPI_Request *request, int rc)
 {
-	if (operation->is_recorded && operation->request && rc == MPI_SUCCESS)
+	if (operation->key && operation->request && rc == MPI_SUCCESS)
 		request_add(*request, (struct request){ .is_active = true,
 		                                        .place = here,
 		                                        .event = { .kind = TRACE_REQUEST_DONE,
 		                                                   .object = operation->key,
 		                                                   .rank = -1,
 		                                                   .id = operation->request } });
-	return leave(here, operation->is_recorded, rc);
+	return leave(here, operation->key, rc);
 }
 
 int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
@@ -341,7 +379,7 @@ static void add_call(struct place here, const struct window *window, enum trace_
 /* Begins a call, and records an event before it is made; kind 0: none. */
 static const struct window *enter(struct place here, MPI_Win win, enum trace_kind kind, int member)
 {
-	const struct window *window = call_begin() ? window_of(win) : NULL;
+	const struct window *window = begin(here, win);
 
 	if (kind)
 		add_call(here, window, kind, member, 0);
@@ -354,7 +392,7 @@ static int leave_with(struct place here, const struct window *window, enum trace
 {
 	if (rc == MPI_SUCCESS)
 		add_call(here, window, kind, member, flags);
-	return leave(here, window, rc);
+	return leave(here, key_of(window), rc);
 }
 
 static uint16_t fence_flags(int assertions)
@@ -366,7 +404,7 @@ static uint16_t fence_flags(int assertions)
 
 int MPI_Win_fence(int assertions, MPI_Win win)
 {
-	struct window *window = call_begin() ? window_of(win) : NULL;
+	struct window *window = begin(HERE("MPI_Win_fence"), win);
 	struct trace_event event = { .kind = TRACE_FENCE, .rank = -1 };
 	int rc;
 
@@ -380,7 +418,7 @@ int MPI_Win_fence(int assertions, MPI_Win win)
 	event.kind = TRACE_FENCE_END;
 	if (window && rc == MPI_SUCCESS)
 		trace_add(HERE("MPI_Win_fence"), event);
-	return leave(HERE("MPI_Win_fence"), window, rc);
+	return leave(HERE("MPI_Win_fence"), key_of(window), rc);
 }
 TAKEN(Win_fence);
 
@@ -388,7 +426,7 @@ TAKEN(Win_fence);
 static const struct window *enter_group(struct place here, MPI_Win win, enum trace_kind kind, uint16_t flags,
                                         MPI_Group group)
 {
-	const struct window *window = call_begin() ? window_of(win) : NULL;
+	const struct window *window = begin(here, win);
 	int count = 0, *ranks = window ? comm_ranks_of(group, &count) : NULL;
 
 	if (window && !ranks)
@@ -407,7 +445,7 @@ int MPI_Win_post(MPI_Group group, int assertions, MPI_Win win)
 	const struct window *window =
 		enter_group(HERE("MPI_Win_post"), win, TRACE_POST, assertions & MPI_MODE_NOPUT ? POST_NOPUT : 0, group);
 
-	return leave(HERE("MPI_Win_post"), window, next.Win_post(group, assertions, win));
+	return leave(HERE("MPI_Win_post"), key_of(window), next.Win_post(group, assertions, win));
 }
 TAKEN(Win_post);
 
@@ -416,7 +454,7 @@ int MPI_Win_start(MPI_Group group, int assertions, MPI_Win win)
 	const struct window *window =
 		enter_group(HERE("MPI_Win_start"), win, TRACE_START, assertions & MPI_MODE_NOCHECK ? START_NOCHECK : 0, group);
 
-	return leave(HERE("MPI_Win_start"), window, next.Win_start(group, assertions, win));
+	return leave(HERE("MPI_Win_start"), key_of(window), next.Win_start(group, assertions, win));
 }
 TAKEN(Win_start);
 
@@ -623,15 +661,17 @@ int MPI_Win_free(MPI_Win *win)
 		trace_add(HERE("MPI_Win_free"), event);
 		event.kind = TRACE_ENTER;
 	}
-	if (window && is_own)
+	if (window && is_own) {
+		current = (struct current){ HERE("MPI_Win_free"), window->key };
 		trace_add(HERE("MPI_Win_free"), event);
+	}
 	rc = next.Win_free(win);
 	event.kind = TRACE_LEAVE;
 	if (window && is_own && rc == MPI_SUCCESS)
 		trace_add(HERE("MPI_Win_free"), event);
 	if (window && rc == MPI_SUCCESS)
 		window_remove((uint64_t)(uintptr_t)freed);
-	return leave(HERE("MPI_Win_free"), window && is_own, rc);
+	return leave(HERE("MPI_Win_free"), is_own ? event.object : 0, rc);
 }
 TAKEN(Win_free);
 
