@@ -60,7 +60,7 @@ enum trace_kind {
 	TRACE_FENCE_END,
 	TRACE_SIGNAL,
 	TRACE_SIGNAL_TAKEN,
-	TRACE_ENTER, /* a collective call begins; `id` is its number on the object */
+	TRACE_ENTER, /* a collective call begins; `id`: its number on the object, `unit_bytes`: its root + 1 */
 	TRACE_LEAVE,
 	TRACE_WINDOW,      /* made, of `id` ranks, which follow as pieces: first is a rank */
 	TRACE_WINDOW_NAME, /* follows as pieces */
@@ -90,6 +90,7 @@ enum trace_access { ACCESS_PUT, ACCESS_GET, ACCESS_ACCUMULATE, ACCESS_FETCH };
 #define POST_NOPUT 2
 #define OPERATION_OFFSETS 1 /* pieces at the target are bytes behind of.disp */
 #define OPERATION_PLAIN 2   /* `plain` in the place of `of` */
+#define OPERATION_REFUSED 4 /* of the judge: it accesses nothing */
 #define PLAIN_READ 1        /* the origin's memory at plain.read is read */
 #define PLAIN_WRITTEN 2     /* at plain.written it is written */
 #define ENTER_BY_MEMBER 1   /* the clock is kept for this member, `base` */

@@ -149,16 +149,6 @@ static struct access *make_at_target(const struct view *view, const struct view 
 	return made;
 }
 
-/* An operation that goes beyond the part is refused, and accesses nothing. */
-static bool is_inside(const struct view *target, const struct access *access)
-{
-	const struct trace_piece *last = access->piece_count > 0 ? &access->pieces[access->piece_count - 1] : NULL;
-
-	if (target->is_dynamic || target->window->is_shared || !last)
-		return true;
-	return access->pieces[0].first >= target->base && last->first + last->bytes - target->base <= target->size_bytes;
-}
-
 static bool is_passive(struct view *view, int target)
 {
 	return view->is_locked_all || find_partner(&view->locks, target);
@@ -183,8 +173,9 @@ void take_operation(struct view *view, const struct trace_event *event, const st
 	operation->target = event->rank;
 	operation->is_fetch = event->of.access == ACCESS_FETCH;
 	operation->at = make_at_target(view, target, event, pieces);
-	if (is_inside(target, operation->at))
-		operation->issued = clock_keep(view->rank);
+	if (event->flags & OPERATION_REFUSED)
+		return;
+	operation->issued = clock_keep(view->rank);
 	set_gate(view, operation);
 	if (operation->request)
 		add_partner(&view->requests, operation->request, event);

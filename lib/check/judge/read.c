@@ -436,6 +436,24 @@ static void expand(struct judge_event *next)
 	next->pieces = next->few;
 }
 
+/* Returns the index in job_traces.sites. */
+static uint32_t site_of(const struct read_trace *read, const struct trace_event *event)
+{
+	return event->site < read->trace->site_count ? read->sites[event->site] : TRACE_NONE;
+}
+
+/*
+ * Returns whether the next event says that the call of this one was refused. At the end of a block
+ * it is not looked for.
+ */
+static bool is_refused(const struct read_trace *read)
+{
+	const struct trace_event *event = peek(read), *behind = event + 1 + event->count;
+
+	return read->end - read->at > 1 + (uint64_t)event->count && behind->kind == TRACE_REFUSED &&
+	       behind->site == event->site;
+}
+
 bool traces_next(struct job_traces *traces, struct judge_event *next)
 {
 	struct read_trace *read;
@@ -448,9 +466,11 @@ bool traces_next(struct job_traces *traces, struct judge_event *next)
 	next->pieces = read->rooms[read->at - read->first + 1].pieces;
 	if (!is_sound(traces, read, &next->event))
 		fail_damaged(read);
-	next->event.site = next->event.site < read->trace->site_count ? read->sites[next->event.site] : TRACE_NONE;
+	next->event.site = site_of(read, &next->event);
 	if (next->event.kind == TRACE_OPERATION && next->event.flags & OPERATION_PLAIN)
 		expand(next);
+	if (next->event.kind == TRACE_OPERATION && is_refused(read))
+		next->event.flags |= OPERATION_REFUSED;
 	return true;
 }
 
@@ -460,8 +480,11 @@ void traces_windows(struct job_traces *traces, void (*call)(const struct trace_e
 		struct read_trace *read = &traces->list[rank];
 
 		for (; peek(read); advance(read)) {
-			if (peek(read)->kind == TRACE_WINDOW)
-				call(peek(read), rank);
+			struct trace_event event = *peek(read);
+
+			event.site = site_of(read, &event);
+			if (event.kind == TRACE_WINDOW)
+				call(&event, rank);
 		}
 		rewind_rooms(read);
 	}
