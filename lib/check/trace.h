@@ -60,7 +60,7 @@ enum trace_kind {
 	TRACE_FENCE_END,
 	TRACE_SIGNAL,
 	TRACE_SIGNAL_TAKEN,
-	TRACE_ENTER, /* a collective call begins; `id`: its number on the object, `unit_bytes`: its root + 1 */
+	TRACE_ENTER, /* a collective call begins, of this number (id) and root + 1 (unit_bytes) */
 	TRACE_LEAVE,
 	TRACE_WINDOW,      /* made, of `id` ranks, which follow as pieces: first is a rank */
 	TRACE_WINDOW_NAME, /* follows as pieces */

@@ -348,6 +348,54 @@ static void K27_displacement_in_bytes(void)
 	MPI_Win_free(&other);
 }
 
+/* ---- collective calls, which move nothing: no MPI waits in them ---- */
+
+static void K28_collective_calls_differ(void)
+{
+	int number = 0, sum;
+
+	if (rank == 3 && wrong)
+		MPI_Reduce(&number, &sum, 0, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD); /* WRONG */
+	else
+		MPI_Bcast(&number, 0, MPI_INT, 0, MPI_COMM_WORLD); /* WRONG */
+}
+
+static void K28_roots_differ(void)
+{
+	int number = 0;
+
+	MPI_Bcast(&number, 0, MPI_INT, rank == 3 && wrong ? 3 : 0, MPI_COMM_WORLD); /* WRONG */
+}
+
+static void K28_collective_call_of_some(void)
+{
+	int number = 0;
+	MPI_Comm own;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &own);
+	MPI_Bcast(&number, 0, MPI_INT, 0, own); /* WRONG */
+	if (rank != 3 || !wrong)
+		MPI_Bcast(&number, 0, MPI_INT, 0, own); /* WRONG */
+	MPI_Comm_free(&own);
+}
+
+/* ---- accumulates ---- */
+
+static void K28_accumulate_not_aligned(void)
+{
+	MPI_Win other;
+	int64_t one = 1;
+
+	MPI_Win_create(base, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &other); /* WRONG */
+	MPI_Win_set_name(other, "halo");
+	if (rank == 0) {
+		MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, other);
+		MPI_Accumulate(&one, 1, MPI_INT64_T, 2, wrong ? 4 : 8, 1, MPI_INT64_T, MPI_SUM, other); /* WRONG */
+		MPI_Win_unlock(2, other);
+	}
+	MPI_Win_free(&other);
+}
+
 /* ---- windows ---- */
 
 static void K26_no_memory(void)
@@ -428,6 +476,10 @@ static const struct check_case cases[] = {
 	{ "K27_free_in_an_epoch", K27_free_in_an_epoch },
 	{ "K27_out_of_range", K27_out_of_range },
 	{ "K27_displacement_in_bytes", K27_displacement_in_bytes },
+	{ "K28_collective_calls_differ", K28_collective_calls_differ },
+	{ "K28_roots_differ", K28_roots_differ },
+	{ "K28_collective_call_of_some", K28_collective_call_of_some },
+	{ "K28_accumulate_not_aligned", K28_accumulate_not_aligned },
 	{ "K26_no_memory", K26_no_memory },
 	{ "K26_window_not_freed", K26_window_not_freed },
 	{ "K26_window_freed_at_the_end", K26_window_freed_at_the_end },

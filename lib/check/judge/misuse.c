@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "see/json_text.h"
 
@@ -49,6 +50,15 @@ static const struct {
 	[MISUSE_NO_EPOCH] = { "illegal_call", "the call is refused: no epoch for it was begun", NULL },
 	[MISUSE_RANGE] = { "out_of_range", "the call is refused: it names bytes outside of the target's part", NULL },
 	[MISUSE_ARGUMENT] = { "wrong_argument", "the call is refused: an argument is wrong", NULL },
+	[MISUSE_COLLECTIVE] = { "collective_calls_differ", "two members of a communicator make different collective calls",
+	                        "all members make the same ones in the same order" },
+	[MISUSE_ROOT] = { "roots_differ", "two members of a communicator name different roots in a collective call",
+	                  "all members name the same one" },
+	[MISUSE_ABSENT] = { "collective_call_missing", "a collective call was not made by all members of its communicator",
+	                    "where there is another call, it is the last of a rank that has not made this one" },
+	[HINT_ALIGNMENT] = { "accumulate_not_aligned",
+	                     "elements of an accumulate are not aligned: MPI does not promise that it is atomic",
+	                     "the address of an element is a multiple of its size" },
 	[LEAK_WINDOW] = { "window_not_freed", "the window is not freed", NULL },
 };
 
@@ -80,20 +90,35 @@ void misuse_add_with(enum misuse kind, const struct judge_window *window, struct
 	snprintf(finding->detail, sizeof(finding->detail), "%s", detail);
 }
 
-uint32_t misuse_count(bool are_leaks)
+static const char *word_of(const struct finding *finding)
+{
+	if (finding->kind == LEAK_WINDOW)
+		return "leak";
+	return finding->kind == HINT_ALIGNMENT ? "hint" : "misuse";
+}
+
+uint32_t misuse_count(const char *word)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < finding_count; i++)
-		count += (findings[i].kind == LEAK_WINDOW) == are_leaks;
+		count += strcmp(word_of(&findings[i]), word) == 0;
 	return count;
 }
 
 /* ---- texts ---- */
 
-static const char *word_of(const struct finding *finding)
+static const char *prefix_of(const struct finding *finding)
 {
-	return finding->kind == LEAK_WINDOW ? "leak" : "misuse";
+	if (!finding->window)
+		return "";
+	return finding->kind == HINT_ALIGNMENT ? " for " : " of ";
+}
+
+static const char *window_of(const struct finding *finding, char text[PLACE_TEXT_BYTES])
+{
+	text[0] = '\0';
+	return finding->window ? window_text(finding->window, text) : text;
 }
 
 static void print_call(FILE *out, const struct job_traces *traces, const struct misuse_call *call)
@@ -112,7 +137,7 @@ static void print_finding(FILE *out, const struct job_traces *traces, const stru
 {
 	char window[PLACE_TEXT_BYTES];
 
-	fprintf(out, "oriel-check: %s of %s: %s\n", word_of(finding), window_text(finding->window, window),
+	fprintf(out, "oriel-check: %s%s%s: %s\n", word_of(finding), prefix_of(finding), window_of(finding, window),
 	        kinds[finding->kind].what);
 	print_call(out, traces, &finding->first);
 	print_call(out, traces, &finding->second);
@@ -148,7 +173,8 @@ void misuses_print_json(FILE *out, const struct job_traces *traces)
 		char window[PLACE_TEXT_BYTES];
 
 		fprintf(out, "{\"kind\": \"%s\", ", word_of(finding));
-		json_write_text(out, "window", window_text(finding->window, window));
+		if (finding->window)
+			json_write_text(out, "window", window_text(finding->window, window));
 		json_write_text(out, "name", kinds[finding->kind].name);
 		json_write_text(out, "text", kinds[finding->kind].what);
 		json_write_text(out, "detail", finding->detail);

@@ -30,6 +30,10 @@ enum misuse {
 	MISUSE_NO_EPOCH,
 	MISUSE_RANGE,
 	MISUSE_ARGUMENT,
+	MISUSE_COLLECTIVE, /* two members make different collective calls */
+	MISUSE_ROOT,       /* or name different roots */
+	MISUSE_ABSENT,     /* some members have not made one at the end */
+	HINT_ALIGNMENT,    /* of an accumulate */
 	LEAK_WINDOW,
 	MISUSES
 };
@@ -42,7 +46,7 @@ struct misuse_call {
 
 /* misuse.c: what has been found */
 
-/* Adds a finding of two calls. Another one of the same kind and places is counted. */
+/* Adds a finding of two calls, with a window or none. One more of these places is counted. */
 void misuse_add(enum misuse kind, const struct judge_window *window, struct misuse_call first,
                 struct misuse_call second);
 
@@ -50,8 +54,8 @@ void misuse_add(enum misuse kind, const struct judge_window *window, struct misu
 void misuse_add_with(enum misuse kind, const struct judge_window *window, struct misuse_call first,
                      struct misuse_call second, const char *detail);
 
-/* Returns how many findings are leaks, or are none. */
-uint32_t misuse_count(bool are_leaks);
+/* Returns how many findings have this word: misuse, leak, hint. */
+uint32_t misuse_count(const char *word);
 
 void misuses_print(FILE *out, const struct job_traces *traces);
 void misuses_print_json(FILE *out, const struct job_traces *traces);
@@ -77,5 +81,9 @@ void rules_of_refused(struct view *view, const struct trace_event *event);
 
 /* The job has ended, and all events were taken. */
 void rules_of_end(void);
+
+/* collective.c: a member has begun a collective call; at the end, members that have not */
+void rules_of_collective(const struct trace_event *event, int rank);
+void rules_of_absent_members(void);
 
 #endif

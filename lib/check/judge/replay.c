@@ -26,7 +26,6 @@ static void take_free(struct view *view, const struct trace_event *event)
 static void take_window(struct view *view, const struct trace_event *event)
 {
 	open_view(view);
-	view->made_at = event->site;
 	rules_of_window(view, event);
 }
 
@@ -35,6 +34,8 @@ static void take_event(const struct trace_event *event, const struct trace_piece
 	struct view *view = view_of(event->object, rank);
 
 	take_message(event, rank, pieces);
+	if (event->kind == TRACE_ENTER)
+		rules_of_collective(event, rank);
 	if (!view)
 		return;
 	if (event->kind == TRACE_WINDOW)
@@ -113,7 +114,7 @@ void replay(struct job_traces *traces, struct verdict *verdict)
 	clocks_make(traces->size);
 	accesses_make(traces->size);
 	traces_windows(traces, add_view);
-	while (!verdict->is_full && traces_next(traces, &next)) {
+	while (!verdict->is_full && !verdict->is_ended && traces_next(traces, &next)) {
 		if (next.event.kind == TRACE_UNKNOWN) {
 			verdict->is_ended = true;
 			verdict->unknown = next.event.site;
@@ -127,6 +128,6 @@ void replay(struct job_traces *traces, struct verdict *verdict)
 			forget();
 		verdict->is_full = accesses_count() > ACCESSES_MAX;
 	}
-	if (!traces->is_cut && !verdict->is_full)
+	if (!traces->is_cut && !verdict->is_full && !verdict->is_ended)
 		rules_of_end();
 }

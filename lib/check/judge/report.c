@@ -177,8 +177,9 @@ static void print_verdict(FILE *out, const struct job_traces *traces, const stru
 	        verdict->operations, verdict->operations == 1 ? "" : "s");
 	if (verdict->not_judged)
 		fprintf(out, "; %" PRIu64 " more have too many pieces to be judged", verdict->not_judged);
-	print_count(out, misuse_count(false), "misuse");
-	print_count(out, misuse_count(true), "leak");
+	print_count(out, misuse_count("misuse"), "misuse");
+	print_count(out, misuse_count("leak"), "leak");
+	print_count(out, misuse_count("hint"), "hint");
 	fputc('\n', out);
 	if (traces->is_running)
 		fputs("oriel-check: the job is ended by a rank: what followed is not judged\n", out);

@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "oriel.h"
+
 #define LOWEST_MEMORY 0x400000 /* programs are loaded there, or higher; MPI_BOTTOM may be 0 */
 
 static const struct misuse_call no_call = { -1, TRACE_NONE };
@@ -50,6 +52,24 @@ static void rule_of_noput(const struct view *view, struct view *target, const st
 		misuse_add(MISUSE_NOPUT_POST, view->window, (struct misuse_call){ target->rank, post->site }, *call);
 }
 
+/* Returns to what an element of the type must be aligned, or 1: that is not followed. */
+static uint64_t alignment_of(uint8_t type)
+{
+	return type == ORIEL_FLOAT || type == ORIEL_DOUBLE || (type >= ORIEL_INT8 && type <= ORIEL_UINT64)
+	           ? oriel_type_bytes(type)
+	           : 1;
+}
+
+static void rule_of_alignment(const struct view *view, const struct view *target, const struct operation *operation,
+                              const struct misuse_call *call)
+{
+	const struct access *at = operation->at;
+	struct misuse_call making = { target->rank, target->made_at };
+
+	if (view->window->is_of_mpi && at->piece_count > 0 && at->pieces[0].first % alignment_of(at->type) != 0)
+		misuse_add(HINT_ALIGNMENT, view->window, *call, making.site == TRACE_NONE ? no_call : making);
+}
+
 void rules_of_operation(struct view *view, struct view *target, const struct operation *operation,
                         const struct trace_event *event)
 {
@@ -57,6 +77,7 @@ void rules_of_operation(struct view *view, struct view *target, const struct ope
 
 	rule_of_requests(view, operation, &call);
 	rule_of_noput(view, target, operation, &call);
+	rule_of_alignment(view, target, operation, &call);
 }
 
 void rules_of_fence(struct view *view, const struct trace_event *event)
@@ -259,4 +280,5 @@ static void rules_of_view(const struct view *view)
 void rules_of_end(void)
 {
 	for_views(rules_of_view);
+	rules_of_absent_members();
 }

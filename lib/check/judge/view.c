@@ -52,7 +52,8 @@ void add_view(const struct trace_event *event, int rank)
 	view->window->is_of_mpi |= (event->flags & WINDOW_OF_MPI) != 0;
 	view->base = event->base;
 	view->size_bytes = event->size_bytes;
-	view->made_at = view->closed_at = view->latest.site = TRACE_NONE;
+	view->made_at = event->site;
+	view->closed_at = view->latest.site = TRACE_NONE;
 	view->unit_bytes = event->unit_bytes;
 	view->is_dynamic = event->flags & WINDOW_DYNAMIC;
 	view->next_of_table = *place;

@@ -77,6 +77,7 @@ struct collective collective_begin(struct place place, MPI_Comm handle, enum flo
 	enter = event_of(TRACE_ENTER, comm, number);
 	enter.flags = flow == FLOW_FROM_ROOT || flow == FLOW_UPWARDS ? ENTER_BY_MEMBER : 0;
 	enter.base = (uint64_t)comm->rank;
+	enter.unit_bytes = flow == FLOW_FROM_ROOT || flow == FLOW_TO_ROOT ? (uint64_t)root + 1 : 0;
 	trace_add(place, enter);
 	collective.leave = leave_of(comm, number, flow, root);
 	collective.is_recorded = true;
