@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * budget.c - how many instructions a put and a flush take, for two ranks
+ * budget.c - how many instructions some calls take, for two ranks
  *
- * Both are counted by single steps (bench/steps.h), and printed with the fewest of some turns:
- * "oriel_put 55". tests/check/run compares them with and without the checker.
+ * Each is counted by single steps (bench/steps.h), and printed with the fewest of some turns:
+ * "oriel_put 55". tests/check/run compares them with and without the checker, tests/see/waits/run
+ * with and without a profile.
  */
 #include <oriel.h>
 #include <stdint.h>
@@ -16,7 +17,8 @@
 
 static oriel_job *job;
 static oriel_win *win;
-static long puts_fewest, flushes_fewest; /* instructions; 0: never called */
+/* Instructions; 0: never called. */
+static long puts_fewest, flushes_fewest, locks_fewest, unlocks_fewest;
 
 static void note(long *fewest)
 {
@@ -26,10 +28,26 @@ static void note(long *fewest)
 		*fewest = steps;
 }
 
+static int count_locks(void)
+{
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < TURNS; i++) {
+		steps_begin();
+		rc = oriel_win_lock(win, ORIEL_LOCK_EXCLUSIVE, 1, 0);
+		note(&locks_fewest);
+		steps_begin();
+		rc |= oriel_win_unlock(win, 1);
+		note(&unlocks_fewest);
+	}
+	printf("oriel_win_lock %ld\noriel_win_unlock %ld\n", locks_fewest, unlocks_fewest);
+	return rc;
+}
+
 static int count(void)
 {
 	uint64_t value = 1;
-	int rc = oriel_win_lock_all(win, 0);
+	int rc = count_locks() || oriel_win_lock_all(win, 0);
 
 	for (int i = 0; rc == 0 && i < TURNS; i++) {
 		steps_begin();

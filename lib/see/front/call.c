@@ -12,6 +12,7 @@
 
 #define SHARED_LANE (PART_LANES - 1)
 #define PLACES (2 * PART_SITES) /* of the hash table */
+#define RECENTS 8
 
 /* The key of a site. */
 struct site_key {
@@ -21,9 +22,19 @@ struct site_key {
 	uint32_t lane;
 };
 
+/* A site that the thread has called from. */
+struct recent {
+	const char *name;
+	const void *caller; /* NULL: none yet */
+	struct part_site *site;
+	uint32_t window;
+	uint32_t index;
+};
+
 /* The end, at the target, of a site's last call. */
 struct site_end {
 	int target_plus_1; /* 0: none yet */
+	int rank;          /* the target's, in the job */
 	uint64_t unit;     /* of displacements */
 	uint64_t offset;
 };
@@ -35,6 +46,8 @@ static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t sharing = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint threads;
 static _Thread_local uint32_t lane_plus_1 __attribute__((tls_model("initial-exec")));
+static _Thread_local struct recent recents[RECENTS] __attribute__((tls_model("initial-exec")));
+_Thread_local struct call_duties call_duties __attribute__((tls_model("initial-exec")));
 
 static uint32_t own_lane(void)
 {
@@ -104,7 +117,7 @@ static uint32_t size_class(uint64_t bytes)
 	return class < PART_SIZES ? class : PART_SIZES - 1;
 }
 
-static void count(struct part_site *site, uint64_t bytes, uint64_t ticks)
+static inline void count(struct part_site *site, uint64_t bytes, uint64_t ticks)
 {
 	site->count++;
 	site->bytes += bytes;
@@ -112,46 +125,27 @@ static void count(struct part_site *site, uint64_t bytes, uint64_t ticks)
 	site->sizes[size_class(bytes)]++;
 }
 
+static void change_target(struct part_site *site, struct site_end *end, const struct call *call)
+{
+	end->target_plus_1 = call->target + 1;
+	end->rank = window_rank(call->window, call->target);
+	end->unit = window_unit(call->window);
+	end->offset = CALL_NO_DISP;
+	site->targets |= end->rank < 0 ? 0 : 1ULL << end->rank % 64;
+}
+
 /* Notes the target, and whether the call goes on where the one before it ended. */
-static void follow(struct part_site *site, uint32_t index, const struct call *call, uint64_t bytes)
+static inline void follow(struct part_site *site, struct site_end *end, const struct call *call, uint64_t bytes)
 {
-	struct site_end *end = &ends[index];
-	int rank;
+	uint64_t offset;
 
-	if (end->target_plus_1 != call->target + 1) {
-		rank = window_rank(call->window, call->target);
-		end->target_plus_1 = call->target + 1;
-		end->unit = window_unit(call->window);
-		site->targets |= rank < 0 ? 0 : 1ULL << rank % 64;
-	} else if (call->disp != CALL_NO_DISP && call->disp * end->unit == end->offset) {
-		site->followed++;
-	}
-	end->offset = call->disp * end->unit + bytes;
-}
-
-static void trace(const struct call *call, uint64_t bytes, uint64_t ended, uint32_t site, uint32_t lane)
-{
-	trace_add(lane, &(struct part_entry){ .begun = call->begun,
-	                                      .ended = ended,
-	                                      .bytes = bytes,
-	                                      .rank = window_rank(call->window, call->target),
-	                                      .site = (uint16_t)site,
-	                                      .kind = PART_CALL });
-}
-
-struct call call_enter(const char *name, uint32_t window, const void *caller)
-{
-	return (struct call){ name, caller, window, -1, CALL_NO_DISP, clock_ticks() };
-}
-
-struct call call_enter_to(const char *name, uint32_t window, int target, const void *caller)
-{
-	return (struct call){ name, caller, window, target, CALL_NO_DISP, clock_ticks() };
-}
-
-struct call call_enter_at(const char *name, uint32_t window, int target, uint64_t disp, const void *caller)
-{
-	return (struct call){ name, caller, window, target, disp, clock_ticks() };
+	if (end->target_plus_1 != call->target + 1)
+		change_target(site, end, call);
+	if (call->disp == CALL_NO_DISP)
+		return;
+	offset = call->disp * end->unit;
+	site->followed += offset == end->offset;
+	end->offset = offset + bytes;
 }
 
 /* ---- calls that others may wait for ---- */
@@ -162,23 +156,16 @@ static bool is_meeting(const struct call_members *members)
 	return members->event == EVENT_COLLECTIVE || (members->event == EVENT_FENCE && members->window != PART_NONE);
 }
 
-static void begin(struct call_members *members)
+static void begin(struct call_members *members, uint64_t begun)
 {
 	const struct part *part = part_of_process();
 
-	notes_add(members->event, members->window, members->number, members->begun_ns);
+	members->begun_ns = clock_ns(begun);
+	notes_add(members->event, members->window, members->number, begun);
 	if (part && is_meeting(members))
 		meeting_begin(members->window == PART_NONE ? 0 : part->windows[members->window].key, members->number,
 		              members->begun_ns);
 	waits_begin(members);
-}
-
-/* The members of an unlock do not meet: the note is enough. */
-static void unlock_begins(const struct call *call)
-{
-	uint64_t target = (uint64_t)(window_rank(call->window, call->target) + 1) << PART_UNLOCK_SHIFT;
-
-	notes_add(EVENT_UNLOCK, call->window, target | window_count(call->window, EVENT_UNLOCK), clock_ns(call->begun));
 }
 
 void call_begins(const struct call *call, enum part_event event)
@@ -188,16 +175,11 @@ void call_begins(const struct call *call, enum part_event event)
 
 	if (!part)
 		return;
-	if (event == EVENT_UNLOCK) {
-		unlock_begins(call);
-		return;
-	}
-	members.begun_ns = clock_ns(call->begun);
 	members.number = window_count(call->window, event);
 	members.ranks = window_ranks(call->window, &members.count);
 	if (call->window == PART_NONE)
 		members.count = part->header.size;
-	begin(&members);
+	begin(&members, call->begun);
 }
 
 /* The member finds the note by its own rank. */
@@ -207,66 +189,95 @@ void signal_begins(const struct call *call, int target_rank)
 	const int *ranks = window_ranks(call->window, &count);
 
 	if (target_rank >= 0 && target_rank < count)
-		notes_add(EVENT_SIGNAL, call->window, (uint64_t)ranks[target_rank] + 1, now_ns());
+		notes_add(EVENT_SIGNAL, call->window, (uint64_t)ranks[target_rank] + 1, call->begun);
 }
 
 /* All members know a creation by the key that its window will have. */
-void creation_begins(const int ranks[], int count, uint64_t begun_ns)
+void creation_begins(const struct call *call, const int ranks[], int count)
 {
-	if (ranks)
-		begin(&(struct call_members){ .window = PART_NONE,
-		                              .event = EVENT_COLLECTIVE,
-		                              .number = window_next_key(ranks, count),
-		                              .ranks = ranks,
-		                              .begun_ns = begun_ns,
-		                              .count = count });
+	struct call_members members = { .window = PART_NONE, .event = EVENT_COLLECTIVE, .ranks = ranks, .count = count };
+
+	if (!ranks)
+		return;
+	members.number = window_next_key(ranks, count);
+	begin(&members, call->begun);
 }
 
 /* The end of a window is known by the key's complement. */
 void removal_begins(const struct call *call)
 {
-	struct call_members members = { .window = PART_NONE, .event = EVENT_COLLECTIVE, .begun_ns = now_ns() };
+	struct call_members members = { .window = PART_NONE, .event = EVENT_COLLECTIVE };
 	const struct part *part = part_of_process();
 
 	if (!part || call->window == PART_NONE)
 		return;
 	members.number = ~part->windows[call->window].key;
 	members.ranks = window_ranks(call->window, &members.count);
-	begin(&members);
+	begin(&members, call->begun);
 }
 
 /* ---- calls ---- */
 
+/* Finds the site of a call, and keeps it. Returns false if there is no room: the call is lost. */
+static bool search(struct part *part, struct recent *recent, const struct call *call)
+{
+	struct site_key key = { call->name, call->caller, call->window, own_lane() };
+	uint32_t place, index = find(&key, &place);
+
+	if (index == PART_NONE)
+		index = add(part, &key);
+	if (index == PART_NONE) {
+		__atomic_fetch_add(&part->header.lost, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	*recent = (struct recent){ key.name, key.caller, &part->sites[index], key.window, index };
+	return true;
+}
+
+static inline bool is_recent(const struct recent *recent, const struct call *call)
+{
+	return recent->caller == call->caller && recent->name == call->name && recent->window == call->window;
+}
+
+static inline void take(struct part *part, struct part_site *site, uint32_t index, const struct call *call,
+                        uint64_t bytes)
+{
+	struct site_end *end = &ends[index];
+	bool has_target = call->target >= 0 && call->window != PART_NONE;
+	uint64_t ended;
+
+	if (call_duties.waits)
+		waits_take(part, index, lane_plus_1 - 1, call->begun);
+	ended = clock_ticks();
+	count(site, bytes, ended - call->begun);
+	if (has_target)
+		follow(site, end, call, bytes);
+	if (call_duties.meeting)
+		meeting_end(part, ended);
+	if (part->header.chunk_count)
+		trace_add(lane_plus_1 - 1, &(struct part_entry){ .begun = call->begun,
+		                                                 .ended = ended,
+		                                                 .bytes = bytes,
+		                                                 .rank = has_target ? end->rank : -1,
+		                                                 .site = (uint16_t)index,
+		                                                 .kind = PART_CALL });
+}
+
 int call_leave(const struct call *call, uint64_t bytes, int rc)
 {
+	struct recent *recent = &recents[(uintptr_t)call->caller / 8 % RECENTS];
 	struct part *part = part_of_process();
-	struct site_key key = { call->name, call->caller, call->window, own_lane() };
-	uint32_t place, index;
-	uint64_t ended;
 
 	if (!part)
 		return rc;
 	if (rc)
 		meeting_cancel();
-	index = find(&key, &place);
-	if (index == PART_NONE)
-		index = add(part, &key);
-	if (index == PART_NONE) {
-		__atomic_fetch_add(&part->header.lost, 1, __ATOMIC_RELAXED);
+	if (!is_recent(recent, call) && !search(part, recent, call))
 		return rc;
-	}
-	if (key.lane == SHARED_LANE)
+	if (lane_plus_1 == SHARED_LANE + 1)
 		pthread_mutex_lock(&sharing);
-	waits_take(part, index, key.lane, call->begun);
-	ended = clock_ticks();
-	count(&part->sites[index], bytes, ended - call->begun);
-	if (call->target >= 0 && call->window != PART_NONE)
-		follow(&part->sites[index], index, call, bytes);
-	if (meeting_is_on())
-		meeting_end(part, ended);
-	if (trace_is_on())
-		trace(call, bytes, ended, index, key.lane);
-	if (key.lane == SHARED_LANE)
+	take(part, recent->site, recent->index, call, bytes);
+	if (lane_plus_1 == SHARED_LANE + 1)
 		pthread_mutex_unlock(&sharing);
 	return rc;
 }

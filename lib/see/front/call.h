@@ -19,15 +19,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "see/front/clock.h"
 #include "see/front/part.h"
 
 /* part.c: this process's part */
+
+extern struct part *process_part;
 
 /* Makes the part. Prints why there is none. */
 void part_open(void);
 
 /* Returns the part, or NULL. */
-struct part *part_of_process(void);
+static inline struct part *part_of_process(void)
+{
+	return process_part;
+}
 
 /* Nothing is recorded afterwards. */
 void part_end(void);
@@ -46,8 +52,11 @@ bool notes_know(int rank);
 /* Returns the rank of a process of this machine whose notes have been read, or -1. */
 int notes_rank(int32_t process);
 
-/* A call begins. PART_NONE: it is of the whole job. Numbers begin with 1. */
-void notes_add(enum part_event event, uint32_t window, uint64_t number, uint64_t begun_ns);
+/* A call begins, by clock_ticks. PART_NONE: it is of the whole job. Numbers begin with 1. */
+void notes_add(enum part_event event, uint32_t window, uint64_t number, uint64_t begun);
+
+/* An unlock of a member's lock begins; -1: of all. */
+void notes_add_unlock(uint32_t window, int member, uint64_t begun);
 
 /*
  * Returns when a rank of the job began such a call, at before_ns or earlier; 0: not known. key is
@@ -56,10 +65,10 @@ void notes_add(enum part_event event, uint32_t window, uint64_t number, uint64_t
 uint64_t notes_find(int rank, enum part_event event, uint64_t key, uint64_t number, uint64_t before_ns);
 
 /*
- * Returns when a rank of the job last began, at before_ns or earlier, to give back the target's
+ * Returns when a rank of the job last began, at before_ns or earlier, to give back the member's
  * lock; 0: not known.
  */
-uint64_t notes_find_unlock(int rank, uint64_t key, int target, uint64_t before_ns);
+uint64_t notes_find_unlock(int rank, uint64_t key, int member, uint64_t before_ns);
 
 /* Notes that this rank has waited for a late one. One thread at a time. */
 void notes_add_lateness(int rank, uint64_t begun_ns, uint64_t ended_ns);
@@ -80,25 +89,43 @@ struct call {
 	uint64_t begun;     /* clock_ticks */
 };
 
-struct call call_enter(const char *name, uint32_t window, const void *caller);
+/* The call goes to a place in the target's memory. */
+static inline struct call call_enter_at(const char *name, uint32_t window, int target, uint64_t disp,
+                                        const void *caller)
+{
+	return (struct call){ name, caller, window, target, disp, clock_ticks() };
+}
 
 /* The call has a target. */
-struct call call_enter_to(const char *name, uint32_t window, int target, const void *caller);
+static inline struct call call_enter_to(const char *name, uint32_t window, int target, const void *caller)
+{
+	return call_enter_at(name, window, target, CALL_NO_DISP, caller);
+}
 
-/* The call goes to a place in the target's memory. */
-struct call call_enter_at(const char *name, uint32_t window, int target, uint64_t disp, const void *caller);
+static inline struct call call_enter(const char *name, uint32_t window, const void *caller)
+{
+	return call_enter_at(name, window, -1, CALL_NO_DISP, caller);
+}
+
+/* What the thread's call has to do when it ends. */
+struct call_duties {
+	bool waits;   /* waits_take */
+	bool meeting; /* meeting_end */
+};
+
+extern _Thread_local struct call_duties call_duties __attribute__((tls_model("initial-exec")));
 
 /* Records the call, and returns rc. */
 int call_leave(const struct call *call, uint64_t bytes, int rc);
 
-/* Notes that a call of the window begins, or oriel_barrier, which others may wait for. */
+/* Notes that a call begins for which others may wait: of the window, or oriel_barrier. */
 void call_begins(const struct call *call, enum part_event event);
 
 /* Notes that a signal to a member begins. */
 void signal_begins(const struct call *call, int target_rank);
 
 /* Notes that these ranks of the job begin to make a window. The list must last as long as that. */
-void creation_begins(const int ranks[], int count, uint64_t begun_ns);
+void creation_begins(const struct call *call, const int ranks[], int count);
 
 /* Notes that the window's end begins. */
 void removal_begins(const struct call *call);
@@ -111,10 +138,7 @@ void meeting_begin(uint64_t key, uint64_t number, uint64_t begun_ns);
 /* The call that the thread has begun is none after all. */
 void meeting_cancel(void);
 
-/* Returns whether the thread is in one. */
-bool meeting_is_on(void);
-
-/* The thread returns from it. */
+/* The thread returns from the one that it has begun. */
 void meeting_end(struct part *part, uint64_t ended_ticks);
 
 /* trace.c: the timeline */
@@ -128,8 +152,22 @@ void trace_open(struct part *part);
 /* Returns whether there is a timeline. */
 bool trace_is_on(void);
 
+/* The chunks that lanes write to. */
+extern struct part_chunk *trace_of_lane[PART_LANES];
+
+/* Returns the lane's next chunk. */
+struct part_chunk *trace_take_chunk(uint32_t lane);
+
 /* Adds an entry of the lane. One thread at a time. */
-void trace_add(uint32_t lane, const struct part_entry *entry);
+static inline void trace_add(uint32_t lane, const struct part_entry *entry)
+{
+	struct part_chunk *chunk = trace_of_lane[lane];
+
+	if (!chunk || chunk->count == PART_CHUNK_ENTRIES)
+		chunk = trace_take_chunk(lane);
+	chunk->entries[chunk->count] = *entry;
+	__atomic_store_n(&chunk->count, chunk->count + 1, __ATOMIC_RELEASE); /* pairs with readers */
+}
 
 /* arrows.c: calls of other ranks that end a call's waits */
 
@@ -150,8 +188,26 @@ const int *window_ranks(uint32_t window, int *count);
 /* Counts an event of a window, or of the job. Returns how many there were, with this one. */
 uint64_t window_count(uint32_t window, enum part_event event);
 
+/* The thread's last window. */
+struct window_last {
+	uint64_t handle;
+	uint64_t removals; /* as many windows had been removed */
+	uint32_t index;
+};
+
+extern _Thread_local struct window_last window_last __attribute__((tls_model("initial-exec")));
+extern uint64_t window_removals;
+
+/* As window_find, by a search. */
+uint32_t window_search(uint64_t handle);
+
 /* Returns the index of a window; PART_NONE: not recorded. */
-uint32_t window_find(uint64_t handle);
+static inline uint32_t window_find(uint64_t handle)
+{
+	if (window_last.handle == handle && window_last.removals == __atomic_load_n(&window_removals, __ATOMIC_RELAXED))
+		return window_last.index;
+	return window_search(handle);
+}
 
 /*
  * Adds a window of these members (ranks of the job), whose displacements count units of so many

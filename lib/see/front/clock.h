@@ -55,7 +55,7 @@ static inline uint64_t clock_ticks(void)
 }
 
 /*
- * Returns the time of CLOCK_MONOTONIC at a reading, by this thread, a moment ago. A thread reads
+ * Returns the time of CLOCK_MONOTONIC at a reading, of this machine, a moment ago. A thread reads
  * both clocks together about every millisecond; in between it only computes.
  */
 uint64_t clock_ns(uint64_t ticks);

@@ -253,7 +253,7 @@ int MPI_Win_unlock(int rank, MPI_Win win)
 {
 	struct call call = call_enter_to("MPI_Win_unlock", window_of(win), rank, __builtin_return_address(0));
 
-	call_begins(&call, EVENT_UNLOCK);
+	notes_add_unlock(call.window, call.target, call.begun);
 	return call_leave(&call, 0, next.Win_unlock(rank, win));
 }
 
@@ -268,7 +268,7 @@ int MPI_Win_unlock_all(MPI_Win win)
 {
 	struct call call = call_enter("MPI_Win_unlock_all", window_of(win), __builtin_return_address(0));
 
-	call_begins(&call, EVENT_UNLOCK);
+	notes_add_unlock(call.window, call.target, call.begun);
 	return call_leave(&call, 0, next.Win_unlock_all(win));
 }
 
@@ -333,7 +333,6 @@ struct creation {
 
 static struct creation enter(const char *name, uint64_t unit, MPI_Comm comm, const void *caller)
 {
-	uint64_t begun_ns = now_ns();
 	struct creation creation = { call_enter(name, PART_NONE, caller), NULL, 0, unit };
 	MPI_Group group;
 
@@ -342,7 +341,7 @@ static struct creation enter(const char *name, uint64_t unit, MPI_Comm comm, con
 			creation.ranks = mpi_ranks_of(group, creation.count);
 		PMPI_Group_free(&group);
 	}
-	creation_begins(creation.ranks, creation.count, begun_ns);
+	creation_begins(&creation.call, creation.ranks, creation.count);
 	return creation;
 }
 

@@ -16,25 +16,48 @@
 
 #include "base/util.h"
 #include "see/front/call.h"
+#include "see/front/clock.h"
 
 #define SEARCH_NS (10 * NS_PER_MS) /* between searches of the folder for a rank that is not there */
 #define PATH_BYTES 512
 
 /* ---- own notes ---- */
 
-void notes_add(enum part_event event, uint32_t window, uint64_t number, uint64_t begun_ns)
-{
-	struct part *part = part_of_process();
-	struct part_note *note;
+static uint64_t unlocks[PART_WINDOWS + 1];
 
-	if (!part)
-		return;
-	note = &part->notes[window == PART_NONE ? PART_WINDOWS : window].latest[event][number % PART_LATEST];
+static uint32_t place_of(uint32_t window)
+{
+	return window == PART_NONE ? PART_WINDOWS : window;
+}
+
+static void write_note(struct part_note *note, uint64_t number, uint64_t begun)
+{
 	__atomic_store_n(&note->number, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	/* pairs with read_note */
-	__atomic_store_n(&note->begun_ns, begun_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&note->begun, begun, __ATOMIC_RELAXED);
 	__atomic_store_n(&note->number, number, __ATOMIC_RELEASE);
+}
+
+void notes_add(enum part_event event, uint32_t window, uint64_t number, uint64_t begun)
+{
+	struct part *part = part_of_process();
+
+	if (part)
+		write_note(&part->notes[place_of(window)].latest[event][number % PART_LATEST], number, begun);
+}
+
+/* Of two threads that unlock at one time, one may replace the other's note. */
+void notes_add_unlock(uint32_t window, int member, uint64_t begun)
+{
+	struct part *part = part_of_process();
+	uint32_t place = place_of(window);
+	uint64_t number = __atomic_load_n(&unlocks[place], __ATOMIC_RELAXED) + 1;
+
+	__atomic_store_n(&unlocks[place], number, __ATOMIC_RELAXED);
+	if (part)
+		write_note(&part->notes[place].latest[EVENT_UNLOCK][number % PART_LATEST],
+		           (uint64_t)(member + 1) << PART_UNLOCK_SHIFT | number, begun);
 }
 
 /* ---- others' notes ---- */
@@ -192,10 +215,19 @@ static const struct part_notes *notes_of(const struct part *other, uint64_t key)
 /* Copies a note. Returns false if it is being written. */
 static bool read_note(const struct part_note *note, struct part_note *copy)
 {
-	copy->number = __atomic_load_n(&note->number, __ATOMIC_ACQUIRE); /* pairs with notes_add */
-	copy->begun_ns = __atomic_load_n(&note->begun_ns, __ATOMIC_RELAXED);
+	copy->number = __atomic_load_n(&note->number, __ATOMIC_ACQUIRE); /* pairs with write_note */
+	copy->begun = __atomic_load_n(&note->begun, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return copy->number != 0 && __atomic_load_n(&note->number, __ATOMIC_RELAXED) == copy->number;
+}
+
+/* Makes the note's time the latest, if it is and is not after before_ns. */
+static void take_later(uint64_t *latest_ns, const struct part_note *note, uint64_t before_ns)
+{
+	uint64_t begun_ns = clock_ns(note->begun);
+
+	if (begun_ns <= before_ns && begun_ns > *latest_ns)
+		*latest_ns = begun_ns;
 }
 
 uint64_t notes_find(int rank, enum part_event event, uint64_t key, uint64_t number, uint64_t before_ns)
@@ -207,14 +239,13 @@ uint64_t notes_find(int rank, enum part_event event, uint64_t key, uint64_t numb
 	for (int i = 0; notes && i < PART_LATEST; i++) {
 		struct part_note note;
 
-		if (read_note(&notes->latest[event][i], &note) && (number == 0 || note.number == number) &&
-		    note.begun_ns <= before_ns && note.begun_ns > latest_ns)
-			latest_ns = note.begun_ns;
+		if (read_note(&notes->latest[event][i], &note) && (number == 0 || note.number == number))
+			take_later(&latest_ns, &note, before_ns);
 	}
 	return latest_ns;
 }
 
-uint64_t notes_find_unlock(int rank, uint64_t key, int target, uint64_t before_ns)
+uint64_t notes_find_unlock(int rank, uint64_t key, int member, uint64_t before_ns)
 {
 	const struct part *own = part_of_process(), *other = own ? other_part(own, rank) : NULL;
 	const struct part_notes *notes = other ? notes_of(other, key) : NULL;
@@ -227,8 +258,8 @@ uint64_t notes_find_unlock(int rank, uint64_t key, int target, uint64_t before_n
 		if (!read_note(&notes->latest[EVENT_UNLOCK][i], &note))
 			continue;
 		of = note.number >> PART_UNLOCK_SHIFT;
-		if ((of == 0 || of == (uint64_t)target + 1) && note.begun_ns <= before_ns && note.begun_ns > latest_ns)
-			latest_ns = note.begun_ns;
+		if (of == 0 || of == (uint64_t)member + 1)
+			take_later(&latest_ns, &note, before_ns);
 	}
 	return latest_ns;
 }

@@ -272,7 +272,7 @@ int oriel_win_unlock(oriel_win *win, int target_rank)
 {
 	struct call call = call_enter_to("oriel_win_unlock", window_of(win), target_rank, __builtin_return_address(0));
 
-	call_begins(&call, EVENT_UNLOCK);
+	notes_add_unlock(call.window, call.target, call.begun);
 	return call_leave(&call, 0, next.win_unlock(win, target_rank));
 }
 
@@ -287,7 +287,7 @@ int oriel_win_unlock_all(oriel_win *win)
 {
 	struct call call = call_enter("oriel_win_unlock_all", window_of(win), __builtin_return_address(0));
 
-	call_begins(&call, EVENT_UNLOCK);
+	notes_add_unlock(call.window, call.target, call.begun);
 	return call_leave(&call, 0, next.win_unlock_all(win));
 }
 
@@ -400,12 +400,11 @@ struct creation {
 
 static struct creation enter(const char *name, uint64_t unit, const oriel_group *group, const void *caller)
 {
-	uint64_t begun_ns = now_ns();
 	struct creation creation = { call_enter(name, PART_NONE, caller), NULL, oriel_group_size(group), unit };
 
 	if (part_of_process() && creation.count > 0)
 		creation.ranks = ranks_of(group, creation.count);
-	creation_begins(creation.ranks, creation.count, begun_ns);
+	creation_begins(&creation.call, creation.ranks, creation.count);
 	return creation;
 }
 

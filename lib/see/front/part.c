@@ -16,8 +16,8 @@
 #include "see/front/clock.h"
 
 bool clock_is_counter;
+struct part *process_part;
 
-static struct part *part;
 static char folder[PART_FOLDER_BYTES];
 static char part_path[PART_FILE_BYTES];
 
@@ -32,7 +32,7 @@ static _Thread_local struct {
 
 static void read_anchor(void)
 {
-	const struct part_header *header = &part->header;
+	const struct part_header *header = &process_part->header;
 
 	clock_read_both(&anchor.ticks, &anchor.ns);
 	anchor.ns_per_tick = (double)(anchor.ns - header->begun_ns) / (double)(anchor.ticks - header->begun_ticks + 1);
@@ -40,9 +40,9 @@ static void read_anchor(void)
 
 uint64_t clock_ns(uint64_t ticks)
 {
-	if (!clock_is_counter || !part)
+	if (!clock_is_counter || !process_part)
 		return clock_is_counter ? now_ns() : ticks;
-	if (ticks - anchor.ticks > ANCHOR_TICKS)
+	if ((int64_t)(ticks - anchor.ticks) > ANCHOR_TICKS || !anchor.ticks)
 		read_anchor();
 	return anchor.ns + (uint64_t)(int64_t)((double)(int64_t)(ticks - anchor.ticks) * anchor.ns_per_tick);
 }
@@ -128,31 +128,26 @@ static void begin(struct part_header *header)
 /* A child of fork records nothing. */
 static void leave_in_child(void)
 {
-	part = NULL;
+	process_part = NULL;
 }
 
 void part_open(void)
 {
-	if (part)
+	if (process_part)
 		return;
 	if (getauxval(AT_SECURE)) {
 		fprintf(stderr, "oriel: there is no profile of process %d: it runs a set-user-id program\n", (int)getpid());
 		return;
 	}
 	part_write_folder(folder);
-	part = make_file();
-	if (!part) {
+	process_part = make_file();
+	if (!process_part) {
 		complain("profile", part_path);
 		return;
 	}
 	pthread_atfork(NULL, NULL, leave_in_child);
-	trace_open(part);
-	begin(&part->header);
-}
-
-struct part *part_of_process(void)
-{
-	return part;
+	trace_open(process_part);
+	begin(&process_part->header);
 }
 
 const char *part_folder(void)
@@ -162,6 +157,8 @@ const char *part_folder(void)
 
 void part_end(void)
 {
+	struct part *part = process_part;
+
 	if (!part)
 		return;
 	clock_read_both(&part->header.ended_ticks, &part->header.ended_ns);

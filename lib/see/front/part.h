@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
-#define PART_VERSION 3
+#define PART_VERSION 4
 #define PART_PREFIX "profile."
 
 #define PART_SITES 1024
@@ -132,12 +132,12 @@ struct part_lateness {
 	int64_t rank;
 };
 
-#define PART_UNLOCK_SHIFT 40 /* of an unlock's number: above it the target's rank + 1; 0: all */
+#define PART_UNLOCK_SHIFT 40 /* of an unlock's number: above it the member's number + 1; 0: all */
 
 /* When the process began such a call. Written by the thread that calls. */
 struct part_note {
 	uint64_t number; /* of the call, as all its members count; 0: being written */
-	uint64_t begun_ns;
+	uint64_t begun;  /* by the clock that calls are measured by */
 };
 
 /* The latest calls with a window, by event. */

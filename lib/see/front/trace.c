@@ -23,7 +23,7 @@
 static struct part_header *header;
 static struct part_chunk *chunks;
 static uint32_t chunk_count;
-static struct part_chunk *of_lane[PART_LANES];
+struct part_chunk *trace_of_lane[PART_LANES];
 static uint64_t last_number;
 static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
 
@@ -91,7 +91,7 @@ static void touch(uint32_t index)
 static bool is_in_use(const struct part_chunk *chunk)
 {
 	for (uint32_t lane = 0; lane < PART_LANES; lane++) {
-		if (of_lane[lane] == chunk)
+		if (trace_of_lane[lane] == chunk)
 			return true;
 	}
 	return false;
@@ -129,26 +129,16 @@ static void begin_chunk(struct part_chunk *chunk, uint32_t lane)
 	clock_read_both(&chunk->ticks, &chunk->ns);
 }
 
-static struct part_chunk *take_chunk(uint32_t lane)
+struct part_chunk *trace_take_chunk(uint32_t lane)
 {
 	uint32_t index;
 
 	pthread_mutex_lock(&taking);
-	of_lane[lane] = NULL;
+	trace_of_lane[lane] = NULL;
 	index = find_oldest();
 	touch(index);
 	begin_chunk(&chunks[index], lane);
-	of_lane[lane] = &chunks[index];
+	trace_of_lane[lane] = &chunks[index];
 	pthread_mutex_unlock(&taking);
 	return &chunks[index];
-}
-
-void trace_add(uint32_t lane, const struct part_entry *entry)
-{
-	struct part_chunk *chunk = of_lane[lane];
-
-	if (!chunk || chunk->count == PART_CHUNK_ENTRIES)
-		chunk = take_chunk(lane);
-	chunk->entries[chunk->count] = *entry;
-	__atomic_store_n(&chunk->count, chunk->count + 1, __ATOMIC_RELEASE); /* pairs with readers */
 }

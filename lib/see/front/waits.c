@@ -111,6 +111,7 @@ static void take_blocked(const struct tool_blocked *blocked)
 	last->ended_ns = blocked->now_ns;
 	for (uint32_t i = 0; i < blocked->awaited->count; i++)
 		rank_list_add(&last->ranks, blocked->awaited->ranks[i]);
+	call_duties.waits = true;
 }
 
 static void take_unblocked(uint64_t now_ns)
@@ -141,6 +142,7 @@ void waits_attach(void)
 void waits_begin(const struct call_members *of_call)
 {
 	members = *of_call;
+	call_duties.waits |= members.event == EVENT_COLLECTIVE;
 }
 
 /* A share of a call's waits. */
@@ -350,11 +352,13 @@ static struct latest find_release(const struct part *part, uint32_t window, cons
 {
 	uint64_t key = key_of(part, window);
 	struct latest latest = not_known;
-	int count;
+	int count, target = 0;
 	const int *ranks = window_ranks(window, &count);
 
+	while (target < count && ranks[target] != waited->ranks.ranks[0])
+		target++;
 	for (int i = 0; waited->ranks.count == 1 && count <= MOST_MEMBERS && i < count; i++) {
-		uint64_t begun_ns = notes_find_unlock(ranks[i], key, waited->ranks.ranks[0], waited->ended_ns);
+		uint64_t begun_ns = notes_find_unlock(ranks[i], key, target, waited->ended_ns);
 
 		if (!notes_know(ranks[i]))
 			return not_known;
@@ -504,8 +508,6 @@ static void begin_with_call(const struct part *part, uint64_t begun)
 
 void waits_take(struct part *part, uint32_t site, uint32_t lane, uint64_t begun)
 {
-	if ((!waiting || waiting->count == 0) && members.event != EVENT_COLLECTIVE)
-		return;
 	pthread_mutex_lock(&adding);
 	begin_with_call(part, begun);
 	take_segments(part, site, take_collective(part, site));
@@ -513,5 +515,6 @@ void waits_take(struct part *part, uint32_t site, uint32_t lane, uint64_t begun)
 	pthread_mutex_unlock(&adding);
 	if (waiting)
 		waiting->count = 0;
+	call_duties.waits = false;
 	members = (struct call_members){ .event = EVENT_COUNT };
 }

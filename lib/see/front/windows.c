@@ -24,10 +24,8 @@ static struct {
 } made[PART_WINDOWS];
 static _Atomic uint64_t events[PART_WINDOWS + 1][EVENT_COUNT]; /* the last: of the job */
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
-static _Thread_local struct {
-	uint64_t handle;
-	uint32_t place;
-} last __attribute__((tls_model("initial-exec")));
+_Thread_local struct window_last window_last __attribute__((tls_model("initial-exec"))) = { .index = PART_NONE };
+uint64_t window_removals;
 
 static uint32_t find_place(uint64_t handle)
 {
@@ -38,20 +36,15 @@ static uint32_t find_place(uint64_t handle)
 	return PART_NONE;
 }
 
-uint32_t window_find(uint64_t handle)
+uint32_t window_search(uint64_t handle)
 {
-	uint32_t place = last.place;
+	uint64_t removals = __atomic_load_n(&window_removals, __ATOMIC_RELAXED);
+	uint32_t place = handle ? find_place(handle) : PART_NONE;
 
-	if (!handle)
+	if (place == PART_NONE)
 		return PART_NONE;
-	if (last.handle != handle || atomic_load_explicit(&open_windows[place].handle, memory_order_acquire) != handle) {
-		place = find_place(handle);
-		if (place == PART_NONE)
-			return PART_NONE;
-		last.handle = handle;
-		last.place = place;
-	}
-	return open_windows[place].index;
+	window_last = (struct window_last){ handle, removals, open_windows[place].index };
+	return window_last.index;
 }
 
 static uint64_t mix(uint64_t key, uint64_t more)
@@ -139,6 +132,7 @@ void window_remove(uint64_t handle)
 	uint32_t place;
 
 	pthread_mutex_lock(&changing);
+	__atomic_store_n(&window_removals, window_removals + 1, __ATOMIC_RELAXED);
 	place = find_place(handle);
 	/* pairs with find_place */
 	if (handle && place != PART_NONE)
