@@ -632,8 +632,7 @@ static int transfer_row(const struct operation *operation, size_t target_offset,
 	ptrdiff_t ahead;
 
 	loop = layout_is_row(row.accumulates ? known->elements : known->bytes, &ahead);
-	if (!loop || loop->count < ROW_MIN || !is_one_alike(operation, has_origin, has_result) ||
-	    !begins_inside(operation, target_offset))
+	if (!loop || !is_one_alike(operation, has_origin, has_result) || !begins_inside(operation, target_offset))
 		return ORIEL_ROW_NOT;
 	row.block_bytes = loop->part->size_bytes;
 	row.blocks = loop->count;
