@@ -256,11 +256,12 @@ static void write_alike(const struct oriel_alike *alike, const struct batch *bat
 	uint8_t *operand = table + AM_TABLE_BYTES(batch->count);
 
 	for (uint32_t i = 0; i < batch->count; i++, place++) {
-		struct am_piece piece = { (uint32_t)(place->offset - alike->places->from), (uint32_t)place->size_bytes };
+		struct am_piece piece = { (uint32_t)(piece_there(alike, place) - alike_from(alike)),
+			                      (uint32_t)place->size_bytes };
 
 		memcpy(table + i * sizeof(piece), &piece, sizeof(piece));
 		if (alike->put) {
-			copy_short(operand, (uint8_t *)alike->here + place->offset, place->size_bytes);
+			copy_short(operand, (uint8_t *)alike->here + piece_here(alike, place), place->size_bytes);
 			operand += place->size_bytes;
 		}
 	}
@@ -275,7 +276,8 @@ static struct am_scatter *scatter_alike(const struct oriel_alike *alike, const s
 		return NULL;
 	scatter->count = batch->count;
 	for (uint32_t i = 0; i < batch->count; i++, place++)
-		scatter->parts[i] = (struct am_part){ (uint8_t *)alike->here + place->offset, (uint32_t)place->size_bytes };
+		scatter->parts[i] =
+			(struct am_part){ (uint8_t *)alike->here + piece_here(alike, place), (uint32_t)place->size_bytes };
 	return scatter;
 }
 
@@ -310,8 +312,7 @@ static bool may_send_alike(struct oriel_win *win, struct link *link, const struc
 int list_send_alike(struct oriel_win *win, struct link *link, const struct oriel_alike *alike, int at)
 {
 	const struct oriel_places *places = alike->places;
-	const struct acc_span span = { link->base + alike->disp + (uint64_t)places->from,
-		                           (uint64_t)(places->to - places->from) };
+	const struct acc_span span = { link->base + alike->disp + (uint64_t)alike_from(alike), alike_span(alike) };
 	const int begin = at;
 	int rc = 0;
 

@@ -183,19 +183,29 @@ int oriel_row(oriel_win *win, const struct oriel_row *row, int target_rank)
 
 /* Pieces that lie alike on both sides. */
 
-static void put_places(uint8_t *to, const uint8_t *from, const struct oriel_place *place, int count)
+static inline void copy_place(uint8_t *to, const uint8_t *from, size_t size_bytes, bool put)
 {
-	for (int i = 0; i < count; i++, place++)
-		copy_short(to + place->offset, from + place->offset, place->size_bytes);
+	if (put || size_bytes < COPY_GOT_MIN)
+		copy_short(to, from, size_bytes);
+	else
+		copy_got(to, from, size_bytes);
 }
 
-static void get_places(uint8_t *to, const uint8_t *from, const struct oriel_place *place, int count)
+static void copy_places(uint8_t *to, const uint8_t *from, const struct oriel_place *place, int count, bool put)
 {
+	for (int i = 0; i < count; i++, place++)
+		copy_place(to + place->offset, from + place->offset, place->size_bytes, put);
+}
+
+static void copy_dense(uint8_t *there, const struct oriel_alike *alike, const struct oriel_place *place, int count)
+{
+	const bool put = alike->put;
+
 	for (int i = 0; i < count; i++, place++) {
-		if (place->size_bytes < COPY_GOT_MIN)
-			copy_short(to + place->offset, from + place->offset, place->size_bytes);
-		else
-			copy_got(to + place->offset, from + place->offset, place->size_bytes);
+		uint8_t *here_at = (uint8_t *)alike->here + piece_here(alike, place);
+		uint8_t *there_at = there + piece_there(alike, place);
+
+		copy_place(put ? there_at : here_at, put ? here_at : there_at, place->size_bytes, put);
 	}
 }
 
@@ -208,20 +218,19 @@ static int copy_alike(struct oriel_win *win, struct link *link, const struct ori
 	if ((alike->put && link->read_only) || alike->places->longest_bytes > COPY_PIECE_BYTES || !gate_opens(win, link))
 		return 0;
 	gate_pass(win, link);
-	if (alike->put)
-		put_places(there, alike->here, place, count);
+	if (alike->dense_here || alike->dense_there)
+		copy_dense(there, alike, place, count);
 	else
-		get_places(alike->here, there, place, count);
+		copy_places(alike->put ? there : alike->here, alike->put ? alike->here : there, place, count, alike->put);
 	return count;
 }
 
 static bool alike_in_range(const struct link *link, const struct oriel_alike *alike)
 {
-	const struct oriel_places *places = alike->places;
 	uint64_t offset;
 
 	return link->disp_unit_bytes == 1 &&
-	       in_range(link, alike->disp + (size_t)places->from, (size_t)(places->to - places->from), &offset);
+	       in_range(link, alike->disp + (size_t)alike_from(alike), alike_span(alike), &offset);
 }
 
 int oriel_alike(oriel_win *win, const struct oriel_alike *alike, int at, int target_rank)

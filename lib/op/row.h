@@ -60,20 +60,40 @@ struct oriel_row {
 struct oriel_places {
 	const struct oriel_place {
 		ptrdiff_t offset;
-		size_t size_bytes;
+		size_t size_bytes, before_bytes; /* of all before it */
 	} * list;
 	int count;
 	ptrdiff_t from, to; /* the least offset, and the end of the last piece */
-	size_t longest_bytes;
+	size_t longest_bytes, all_bytes;
 };
 
-/* A put or get of pieces that lie alike on both sides: where offset 0 is. */
+/* A put or get of pieces that lie alike on both sides, or without gaps on one. */
 struct oriel_alike {
 	const struct oriel_places *places;
-	void *here;
-	size_t disp; /* in bytes */
-	bool put;
+	void *here;  /* where offset 0 is */
+	size_t disp; /* there, in bytes */
+	bool put, dense_here, dense_there;
 };
+
+static inline ptrdiff_t piece_here(const struct oriel_alike *alike, const struct oriel_place *place)
+{
+	return alike->dense_here ? (ptrdiff_t)place->before_bytes : place->offset;
+}
+
+static inline ptrdiff_t piece_there(const struct oriel_alike *alike, const struct oriel_place *place)
+{
+	return alike->dense_there ? (ptrdiff_t)place->before_bytes : place->offset;
+}
+
+static inline ptrdiff_t alike_from(const struct oriel_alike *alike)
+{
+	return alike->dense_there ? 0 : alike->places->from;
+}
+
+static inline size_t alike_span(const struct oriel_alike *alike)
+{
+	return alike->dense_there ? alike->places->all_bytes : (size_t)(alike->places->to - alike->places->from);
+}
 
 #define ORIEL_ROW_NOT 1
 

@@ -642,6 +642,7 @@ struct alike_call {
 	struct oriel_place list[ALIKE_MOST];
 	struct oriel_places places;
 	uint8_t *here, *expected;
+	bool dense_here, dense_there;
 	int taken; /* pieces that went without lists */
 };
 
@@ -655,7 +656,7 @@ static void make_alike(struct alike_call *c, int count, size_t longest, uint64_t
 		size_t bytes = 1 + random_below(seed, longest);
 
 		at += 1 + (ptrdiff_t)random_below(seed, 40);
-		c->list[i] = (struct oriel_place){ at, bytes };
+		c->list[i] = (struct oriel_place){ at, bytes, 0 };
 		at += (ptrdiff_t)bytes;
 		c->places.longest_bytes = bytes > c->places.longest_bytes ? bytes : c->places.longest_bytes;
 	}
@@ -667,11 +668,16 @@ static void make_alike(struct alike_call *c, int count, size_t longest, uint64_t
 		c->list[i - 1] = one;
 	}
 	c->places.from = c->list[0].offset;
+	for (int i = 0; i < count; i++) {
+		c->list[i].before_bytes = c->places.all_bytes;
+		c->places.all_bytes += c->list[i].size_bytes;
+	}
 }
 
 static struct oriel_alike alike_of(struct alike_call *c, bool put)
 {
-	return (struct oriel_alike){ &c->places, c->here + ROW_MEMORY / 2, c->base + ROW_MEMORY / 2, put };
+	return (struct oriel_alike){ &c->places,    c->here + ROW_MEMORY / 2, c->base + ROW_MEMORY / 2, put, c->dense_here,
+		                         c->dense_there };
 }
 
 /* Does what the layer does: what does not go out by itself goes as a list. An accumulate is under way before. */
@@ -683,8 +689,8 @@ static void do_alike(struct alike_call *c, bool put)
 	CHECK_OK(c->m, oriel_accumulate(c->win, &none, 1, ORIEL_UINT8, ORIEL_BOR, 0, c->base));
 	for (int at = 0, n; at < c->places.count && !multi_failed(c->m); at += n) {
 		const struct oriel_place *place = &c->list[at];
-		struct oriel_origin_piece origin = { (uint8_t *)alike.here + place->offset, place->size_bytes };
-		struct oriel_target_piece target = { alike.disp + (size_t)place->offset, place->size_bytes };
+		struct oriel_origin_piece origin = { (uint8_t *)alike.here + piece_here(&alike, place), place->size_bytes };
+		struct oriel_target_piece target = { alike.disp + (size_t)piece_there(&alike, place), place->size_bytes };
 
 		n = oriel_alike(c->win, &alike, at, 0);
 		CHECK(c->m, n >= 0 && n <= c->places.count - at);
@@ -700,17 +706,17 @@ static void do_alike(struct alike_call *c, bool put)
 
 static void check_alike(struct alike_call *c)
 {
-	uint8_t *seen = multi_alloc(ROW_MEMORY);
+	const struct oriel_alike alike = alike_of(c, false);
+	uint8_t *seen = multi_alloc(ROW_MEMORY), *here = alike.here, *there = c->expected + ROW_MEMORY / 2;
 
-	for (int i = 0; i < c->places.count; i++)
-		memcpy(c->expected + ROW_MEMORY / 2 + c->list[i].offset, c->here + ROW_MEMORY / 2 + c->list[i].offset,
-		       c->list[i].size_bytes);
+	for (const struct oriel_place *place = c->list; place < c->list + c->places.count; place++)
+		memcpy(there + piece_there(&alike, place), here + piece_here(&alike, place), place->size_bytes);
 	CHECK_OK(c->m, oriel_get(c->win, seen, ROW_MEMORY, 0, c->base));
 	CHECK_OK(c->m, oriel_win_flush(c->win, 0));
 	CHECK(c->m, memcmp(seen, c->expected, ROW_MEMORY) == 0);
 	memcpy(seen, c->here, ROW_MEMORY); /* what lies between the pieces stays */
-	for (int i = 0; i < c->places.count; i++)
-		memset(c->here + ROW_MEMORY / 2 + c->list[i].offset, 0x77, c->list[i].size_bytes);
+	for (const struct oriel_place *place = c->list; place < c->list + c->places.count; place++)
+		memset(here + piece_here(&alike, place), 0x77, place->size_bytes);
 	do_alike(c, false);
 	CHECK(c->m, memcmp(seen, c->here, ROW_MEMORY) == 0);
 	free(seen);
@@ -721,9 +727,9 @@ static void refuse_alike(struct alike_call *c)
 {
 	struct oriel_alike alike = alike_of(c, true);
 
-	alike.disp = c->base - (size_t)c->places.from - 1;
+	alike.disp = c->base - (size_t)alike_from(&alike) - 1;
 	CHECK_RC(c->m, 0, oriel_alike(c->win, &alike, 0, 0));
-	alike.disp = c->base + ROW_MEMORY - (size_t)c->places.to + 1;
+	alike.disp = c->base + ROW_MEMORY - (size_t)alike_from(&alike) - alike_span(&alike) + 1;
 	CHECK_RC(c->m, 0, oriel_alike(c->win, &alike, 0, 0));
 }
 
@@ -746,7 +752,9 @@ static void alike_in(struct multi *m, oriel_win *win, void *base, size_t disp)
 	CHECK_OK(m, oriel_win_lock_all(win, 0));
 	call.here = multi_alloc(ROW_MEMORY);
 	call.expected = multi_alloc(ROW_MEMORY);
-	for (size_t i = 0; m->rank == m->size - 1 && i < 3 * 5; i++) {
+	for (size_t i = 0; m->rank == m->size - 1 && i < 4 * 5; i++) {
+		call.dense_here = i / 5 == 2;
+		call.dense_there = i / 5 == 3;
 		make_alike(&call,
 		           i < 5               ? 1 + (int)random_below(&seed, 8)
 		           : multi_over_card() ? 50

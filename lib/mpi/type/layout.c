@@ -99,6 +99,7 @@ static void add_place(struct oriel_places *places, const struct oriel_place *pla
 {
 	const ptrdiff_t end = place->offset + (ptrdiff_t)place->size_bytes;
 
+	places->all_bytes += place->size_bytes;
 	places->from = place->offset < places->from ? place->offset : places->from;
 	places->to = end > places->to ? end : places->to;
 	places->longest_bytes = place->size_bytes > places->longest_bytes ? place->size_bytes : places->longest_bytes;
@@ -116,7 +117,7 @@ static struct oriel_places *places_of(struct layout_maker *maker, const struct l
 	}
 	*places = (struct oriel_places){ .list = place, .count = (int)list->count, .from = first, .to = first };
 	for (size_t i = 0; i < list->count; i++, place++) {
-		*place = (struct oriel_place){ list->entries[i].offset, list->entries[i].part->size_bytes };
+		*place = (struct oriel_place){ list->entries[i].offset, list->entries[i].part->size_bytes, places->all_bytes };
 		add_place(places, place);
 	}
 	return places;
@@ -239,7 +240,7 @@ size_t cursor_take(struct layout_cursor *cursor, struct oriel_place pieces[], si
 		if (last && last->offset + (ptrdiff_t)last->size_bytes == cursor->offset)
 			last->size_bytes += bytes;
 		else
-			pieces[count++] = (struct oriel_place){ cursor->offset, bytes };
+			pieces[count++] = (struct oriel_place){ .offset = cursor->offset, .size_bytes = bytes };
 		left_bytes -= bytes;
 		cursor_skip(cursor, bytes);
 	}

@@ -553,19 +553,23 @@ static int run(struct pieces *pieces, size_t left_bytes)
 	return rc;
 }
 
-/* Runs that lie alike on both sides. */
+/* Runs that lie alike on both sides, or without gaps on one. */
 
-/* Returns the places of the datatype that both sides have; NULL: other ways are better. */
-static const struct oriel_places *places_of(const struct operation *operation, size_t size_bytes, size_t target_offset)
+/* Returns the datatype whose places all bytes have; NULL: other ways are better. */
+static const struct datatype *placed(const struct operation *operation, size_t size_bytes, size_t target_offset)
 {
-	const struct datatype *known = operation->target.known;
-	const struct oriel_places *places = known->bytes->places;
+	const struct datatype *origin = operation->origin.known, *target = operation->target.known;
+	const struct datatype *known = target->dense ? origin : target;
+	const struct oriel_places *places;
 
-	if (!places || is_accumulate(operation) || operation->origin.known != known || size_bytes == 0 ||
+	if (is_accumulate(operation) || (origin != target && !origin->dense && !target->dense))
+		return NULL;
+	places = known->bytes->places;
+	if (!places || size_bytes == 0 || size_bytes % known->size_bytes != 0 ||
 	    (places->count <= SHORT_LIST && size_bytes / known->size_bytes >= ROW_MIN) ||
 	    !begins_inside(operation, target_offset))
 		return NULL;
-	return places;
+	return known;
 }
 
 static int issue_places(struct pieces *pieces, const struct oriel_alike *alike, int at)
@@ -574,8 +578,10 @@ static int issue_places(struct pieces *pieces, const struct oriel_alike *alike, 
 
 	pieces->count = (int)least((size_t)(alike->places->count - at), PIECES_MAX);
 	for (int i = 0; i < pieces->count; i++, place++) {
-		pieces->origins[i] = (struct oriel_origin_piece){ (uint8_t *)alike->here + place->offset, place->size_bytes };
-		pieces->targets[i] = (struct oriel_target_piece){ alike->disp + (size_t)place->offset, place->size_bytes };
+		pieces->origins[i] =
+			(struct oriel_origin_piece){ (uint8_t *)alike->here + piece_here(alike, place), place->size_bytes };
+		pieces->targets[i] =
+			(struct oriel_target_piece){ alike->disp + (size_t)piece_there(alike, place), place->size_bytes };
 	}
 	return issue(pieces);
 }
@@ -597,18 +603,28 @@ static int run_places(struct pieces *pieces, const struct oriel_alike *alike)
 	return rc < 0 ? rc : 0;
 }
 
-static int transfer_places(struct pieces *pieces, const struct oriel_places *places, size_t times)
+/* How far it is on one side from one of the datatype to the next. */
+static ptrdiff_t step_of(const struct datatype *known, bool dense)
+{
+	return dense ? (ptrdiff_t)known->size_bytes : known->extent_bytes;
+}
+
+static int transfer_places(struct pieces *pieces, const struct datatype *known, size_t times)
 {
 	const struct operation *operation = pieces->operation;
-	const ptrdiff_t extent = operation->target.known->extent_bytes;
+	struct oriel_alike alike = { .places = known->bytes->places,
+		                         .here = operation->origin.addr,
+		                         .disp = pieces->target_offset,
+		                         .put = operation->kind == OPERATION_PUT,
+		                         .dense_here = operation->origin.known->dense,
+		                         .dense_there = operation->target.known->dense };
+	const ptrdiff_t step_here = step_of(known, alike.dense_here), step_there = step_of(known, alike.dense_there);
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < times; i++) {
-		const struct oriel_alike alike = { places, (uint8_t *)operation->origin.addr + (ptrdiff_t)i * extent,
-			                               pieces->target_offset + (size_t)((ptrdiff_t)i * extent),
-			                               operation->kind == OPERATION_PUT };
-
+	for (; rc == 0 && times > 0; times--) {
 		rc = run_places(pieces, &alike);
+		alike.here = (uint8_t *)alike.here + step_here;
+		alike.disp += (size_t)step_there;
 	}
 	return rc;
 }
@@ -649,7 +665,7 @@ static int transfer_row(const struct operation *operation, size_t target_offset,
 int transfer(const struct operation *operation, size_t size_bytes, size_t target_offset, enum oriel_op op)
 {
 	const bool elements = is_accumulate(operation);
-	const struct oriel_places *places = places_of(operation, size_bytes, target_offset);
+	const struct datatype *known = placed(operation, size_bytes, target_offset);
 	struct pieces pieces;
 	int rc = transfer_row(operation, target_offset, op);
 
@@ -657,8 +673,8 @@ int transfer(const struct operation *operation, size_t size_bytes, size_t target
 		return rc;
 	pieces.operation = operation;
 	pieces.target_offset = target_offset;
-	if (places)
-		return transfer_places(&pieces, places, size_bytes / operation->target.known->size_bytes);
+	if (known)
+		return transfer_places(&pieces, known, size_bytes / known->size_bytes);
 	pieces.op = op;
 	pieces.has_origin = op != ORIEL_NO_OP;
 	pieces.has_result = operation->kind == OPERATION_GET_ACCUMULATE;
