@@ -167,8 +167,7 @@ static int report_files(char **paths)
 
 	if (!*paths)
 		program_fail("--merge takes the files of a profile");
-	for (; *paths; paths++)
-		read_file(&parts, *paths);
+	read_files(&parts, paths);
 	return report(&parts, false);
 }
 

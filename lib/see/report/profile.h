@@ -125,8 +125,8 @@ extern const char *const cause_names[WAIT_CAUSES]; /* as in the JSON */
  */
 void read_job(struct read_parts *parts, const char *job);
 
-/* Reads a file. Ends the program if it is no part. */
-void read_file(struct read_parts *parts, const char *path);
+/* Reads files. Ends the program if one is no part. */
+void read_files(struct read_parts *parts, char **paths);
 
 /* Removes the files. */
 void remove_parts(const struct read_parts *parts);

@@ -263,14 +263,16 @@ void read_job(struct read_parts *parts, const char *job)
 	finish(parts);
 }
 
-void read_file(struct read_parts *parts, const char *path)
+void read_files(struct read_parts *parts, char **paths)
 {
-	struct part *part = copy_part(path);
+	for (; *paths; paths++) {
+		struct part *part = copy_part(*paths);
 
-	if (!part)
-		program_fail("%s is no part of a profile by this version, or not yours", path);
-	keep(parts, part, path);
-	snprintf(parts->job, sizeof(parts->job), "%s", part->header.job);
+		if (!part)
+			program_fail("%s is no part of a profile by this version, or not yours", *paths);
+		keep(parts, part, *paths);
+		snprintf(parts->job, sizeof(parts->job), "%s", part->header.job);
+	}
 	finish(parts);
 }
 
