@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* fuzz_part.c - parts of a profile, as processes of two machines have written them: read.c, clocks.c and gather.c */
+/* fuzz_part.c - parts of a profile, as processes of two machines have written them: read.c, clocks.c, gather.c, remote.c */
 #define INSTALLED_LIBDIR "lib"
 
 #include "base/util.c"
 #include "see/board.c"
 #include "see/front/part_file.c"
 #include "see/report/clocks.c"
+#include "see/report/remote.c"
 #include "see/report/gather.c"
 #include "see/report/program.c"
 #include "see/report/read.c"
@@ -38,7 +39,10 @@ static void fill(struct part *part, const uint8_t *data, size_t size)
 	size = take(part[0].windows, 256, &data, size);
 	size = take(part[0].objects, 600, &data, size);
 	size = take(part[0].sites, 1200, &data, size);
-	take(part[0].waits, 800, &data, size);
+	size = take(part[0].waits, 800, &data, size);
+	size = take(part[0].remote.waits, 160, &data, size);
+	size = take(part[1].remote.begins, 96, &data, size);
+	take(&part[0].remote.wait_count, sizeof(part->remote.wait_count), &data, size);
 	part[0].header.mark = PART_MARK;
 	part[0].header.version = PART_VERSION;
 	part[1].header = part[0].header;

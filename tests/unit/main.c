@@ -22,6 +22,7 @@ static void add_suites(void)
 	suite_text();
 	suite_picture();
 	suite_clocks();
+	suite_remote_waits();
 	suite_boot();
 	suite_boot_single();
 	suite_boot_run();

@@ -14,6 +14,7 @@ void suite_advice(void);
 void suite_text(void);
 void suite_picture(void);
 void suite_clocks(void);
+void suite_remote_waits(void);
 void suite_boot(void);
 void suite_boot_single(void);
 void suite_boot_run(void);

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/rank_list.h"
 #include "see/front/clock.h"
 #include "see/front/part.h"
 
@@ -75,6 +76,17 @@ void notes_add_lateness(int rank, uint64_t begun_ns, uint64_t ended_ns);
 
 /* Copies the latest times in which a rank waited for late ones. Returns how many. */
 int notes_latenesses(int rank, struct part_lateness list[PART_LATENESSES]);
+
+/* Returns false as long as a rank of the job may run on another machine. */
+bool notes_know_all(void);
+
+/* remote.c: what the report needs for waits for ranks of other machines */
+
+/* A call begins, as in notes_add. */
+void remote_add_begin(struct part *part, enum part_event event, uint32_t window, uint64_t number, uint64_t begun);
+
+/* Adds a wait; without a place if it is for more ranks than that has. One thread at a time. */
+void remote_add_wait(struct part *part, const struct part_remote_wait *wait, const struct rank_list *ranks);
 
 /* call.c: calls */
 

@@ -24,6 +24,12 @@
 /* ---- own notes ---- */
 
 static uint64_t unlocks[PART_WINDOWS + 1];
+static bool knows_all;
+
+bool notes_know_all(void)
+{
+	return __atomic_load_n(&knows_all, __ATOMIC_RELAXED);
+}
 
 static uint32_t place_of(uint32_t window)
 {
@@ -43,8 +49,11 @@ void notes_add(enum part_event event, uint32_t window, uint64_t number, uint64_t
 {
 	struct part *part = part_of_process();
 
-	if (part)
-		write_note(&part->notes[place_of(window)].latest[event][number % PART_LATEST], number, begun);
+	if (!part)
+		return;
+	write_note(&part->notes[place_of(window)].latest[event][number % PART_LATEST], number, begun);
+	if (!notes_know_all())
+		remote_add_begin(part, event, window, number, begun);
 }
 
 /* Of two threads that unlock at one time, one may replace the other's note. */
@@ -52,12 +61,15 @@ void notes_add_unlock(uint32_t window, int member, uint64_t begun)
 {
 	struct part *part = part_of_process();
 	uint32_t place = place_of(window);
-	uint64_t number = __atomic_load_n(&unlocks[place], __ATOMIC_RELAXED) + 1;
+	uint64_t count = __atomic_load_n(&unlocks[place], __ATOMIC_RELAXED) + 1;
+	uint64_t number = (uint64_t)(member + 1) << PART_UNLOCK_SHIFT | count;
 
-	__atomic_store_n(&unlocks[place], number, __ATOMIC_RELAXED);
-	if (part)
-		write_note(&part->notes[place].latest[EVENT_UNLOCK][number % PART_LATEST],
-		           (uint64_t)(member + 1) << PART_UNLOCK_SHIFT | number, begun);
+	if (!part)
+		return;
+	__atomic_store_n(&unlocks[place], count, __ATOMIC_RELAXED);
+	write_note(&part->notes[place].latest[EVENT_UNLOCK][count % PART_LATEST], number, begun);
+	if (!notes_know_all())
+		remote_add_begin(part, EVENT_UNLOCK, window, number, begun);
 }
 
 /* ---- others' notes ---- */
@@ -150,6 +162,7 @@ static void search(const struct part *own, bool at_once)
 	if (others && !is_complete() && (at_once || now_ns() - searched_ns >= SEARCH_NS)) {
 		search_folder(own);
 		searched_ns = now_ns();
+		__atomic_store_n(&knows_all, is_complete(), __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&mapping);
 }

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
-#define PART_VERSION 4
+#define PART_VERSION 5
 #define PART_PREFIX "profile."
 
 #define PART_SITES 1024
@@ -155,6 +155,42 @@ struct part_meeting {
 	uint64_t ended_ns;
 };
 
+/*
+ * A rank of another machine cannot read notes. What it would find there stands here for the report,
+ * which has the parts of all machines (report/remote.c). Rings, which keep the latest.
+ */
+#define PART_BEGINS 8192
+#define PART_REMOTE_WAITS 2048
+#define PART_REMOTE_RANKS 8
+
+/* A note that stays. */
+struct part_begin {
+	uint64_t number; /* 0: being written */
+	uint64_t begun_ns;
+	uint32_t window; /* PART_NONE: of the whole job */
+	uint32_t event;  /* enum part_event */
+};
+
+/* A wait that a call of a rank of another machine may have ended. */
+struct part_remote_wait {
+	uint64_t number; /* of the call; EVENT_UNLOCK: 1 + the member whose lock it was; 0: the latest call */
+	uint64_t begun_ns;
+	uint64_t ended_ns;
+	uint32_t site;
+	uint32_t wait; /* all of its time counts there; PART_NONE: it counts for no wait */
+	uint32_t event;
+	uint32_t window;
+	uint32_t rank_count; /* 0: any member */
+	int32_t ranks[PART_REMOTE_RANKS];
+};
+
+struct part_remote {
+	uint32_t begin_count;
+	uint32_t wait_count;
+	struct part_begin begins[PART_BEGINS];
+	struct part_remote_wait waits[PART_REMOTE_WAITS];
+};
+
 struct part {
 	struct part_header header;
 	struct part_meeting meetings[2 * PART_MEETINGS];
@@ -164,9 +200,8 @@ struct part {
 	struct part_object objects[PART_OBJECTS];
 	struct part_site sites[PART_SITES];
 	struct part_wait waits[PART_WAITS];
+	struct part_remote remote;
 };
-
-static_assert(sizeof(struct part) < 1 << 20, "a part is below 1 MiB, where chunks begin");
 
 /* ---- the timeline ---- */
 
@@ -174,7 +209,7 @@ static_assert(sizeof(struct part) < 1 << 20, "a part is below 1 MiB, where chunk
 #define PART_CHUNK_BYTES 8192
 #define PART_CHUNKS_MIN (2 * PART_LANES)
 #define PART_CHUNKS_MAX (1 << 22)
-#define PART_CHUNKS_OFFSET (1 << 20) /* in the file; a multiple of all systems' pages */
+#define PART_CHUNKS_OFFSET (2 << 20) /* in the file; a multiple of all systems' pages */
 #define PART_CALL UINT16_MAX
 
 /*
@@ -201,6 +236,7 @@ struct part_chunk {
 	struct part_entry entries[PART_CHUNK_ENTRIES];
 };
 
+static_assert(sizeof(struct part) < PART_CHUNKS_OFFSET, "chunks begin behind the part");
 static_assert(sizeof(struct part_entry) == 32 && sizeof(struct part_chunk) == PART_CHUNK_BYTES, "sizes of entries");
 
 /* Returns how many bytes the file of a part has. */

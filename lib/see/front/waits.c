@@ -344,6 +344,17 @@ static enum part_event event_awaited(enum wait_cause cause)
 	}
 }
 
+/* Returns the window's member that is this rank; if there is none, the number of members. */
+static int member_of(uint32_t window, int rank)
+{
+	int count, member = 0;
+	const int *ranks = window_ranks(window, &count);
+
+	while (member < count && ranks[member] != rank)
+		member++;
+	return member;
+}
+
 /*
  * Returns the unlock that let this rank in: the last of that lock, by any member. The holders of
  * the last look may have given it to others since.
@@ -352,11 +363,9 @@ static struct latest find_release(const struct part *part, uint32_t window, cons
 {
 	uint64_t key = key_of(part, window);
 	struct latest latest = not_known;
-	int count, target = 0;
+	int count, target = member_of(window, waited->ranks.ranks[0]);
 	const int *ranks = window_ranks(window, &count);
 
-	while (target < count && ranks[target] != waited->ranks.ranks[0])
-		target++;
 	for (int i = 0; waited->ranks.count == 1 && count <= MOST_MEMBERS && i < count; i++) {
 		uint64_t begun_ns = notes_find_unlock(ranks[i], key, target, waited->ended_ns);
 
@@ -424,6 +433,48 @@ static bool is_rest(const struct waited *waited)
 	return ranks->count == 0 || (waited->cause == WAIT_LOCK && !waited->processes[0] && notes_know(ranks->ranks[0]));
 }
 
+/* ---- ranks of other machines ---- */
+
+/* Returns whether the thread is in a collective call whose last member may be elsewhere. */
+static bool is_remote_collective(void)
+{
+	return members.event == EVENT_COLLECTIVE && members.number && members.latest_rank < 0 && !notes_know_all();
+}
+
+/* Notes by which call of which rank the wait may have ended. Returns false if that is not known. */
+static bool describe(const struct part *part, struct part_remote_wait *remote, const struct waited *waited)
+{
+	remote->event = event_awaited(waited->cause);
+	if (members.event == EVENT_COLLECTIVE)
+		*remote = (struct part_remote_wait){ .event = EVENT_COLLECTIVE, .window = PART_NONE, .number = members.number };
+	if (remote->event == EVENT_FENCE)
+		remote->number = members.event == EVENT_FENCE ? members.number : 0;
+	if (remote->event == EVENT_SIGNAL)
+		remote->number = (uint64_t)part->header.rank + 1;
+	if (remote->event == EVENT_UNLOCK && waited->ranks.count == 1)
+		remote->number = (uint64_t)member_of(remote->window, waited->ranks.ranks[0]) + 1;
+	return remote->event != EVENT_COUNT &&
+	       (remote->number || remote->event == EVENT_POST || remote->event == EVENT_COMPLETE);
+}
+
+/* The time from from_ns on counts for a wait, or none. The report may divide it. */
+static void note_remote(struct part *part, uint32_t site, const struct part_wait *wait, const struct waited *waited,
+                        uint64_t from_ns)
+{
+	static const struct rank_list any;
+	struct part_remote_wait remote = { .window = part->sites[site].window };
+	bool by_rank;
+
+	if (notes_know_all() || !describe(part, &remote, waited))
+		return;
+	remote.site = site;
+	by_rank = remote.event == EVENT_POST || remote.event == EVENT_COMPLETE;
+	remote.begun_ns = from_ns;
+	remote.ended_ns = waited->ended_ns;
+	remote.wait = wait ? (uint32_t)(wait - part->waits) : PART_NONE;
+	remote_add_wait(part, &remote, by_rank ? &waited->ranks : &any);
+}
+
 /*
  * Adds the shares of a segment. Returns the time from which on the next one counts: what a holder
  * left of a wait for a lock was the next holder's.
@@ -433,19 +484,23 @@ static uint64_t add_waited(struct part *part, uint32_t site, const struct waited
 	struct latest latest = find_latest(part, part->sites[site].window, waited);
 	bool known = waited->ranks.count == 1 && names_the_late_rank(waited->cause);
 	struct share rest = { cause_of_rest(waited), latest.rank, 0, 0 };
+	bool is_whole = latest.rank < 0 && !is_rest(waited);
 	uint64_t from_ns = waited->begun_ns;
+	const struct part_wait *wait;
 
 	add_arrows(part, part->sites[site].window, waited, latest);
 	if (latest.rank >= 0)
 		from_ns = divide(part, site, waited, latest);
-	else if (!is_rest(waited))
+	else if (is_whole)
 		rest = (struct share){ waited->cause, known ? waited->ranks.ranks[0] : -1, waited->processes[0], 0 };
 	if (from_ns >= waited->ended_ns)
 		return waited->ended_ns;
 	if (lock_follows && waited->cause == WAIT_LOCK && latest.rank >= 0)
 		return from_ns;
 	rest.ns = waited->ended_ns - from_ns;
-	add(part, site, rest);
+	wait = add(part, site, rest);
+	if (wait && (is_whole || is_remote_collective()))
+		note_remote(part, site, wait, waited, from_ns);
 	return waited->ended_ns;
 }
 
@@ -467,9 +522,26 @@ static uint64_t take_collective(struct part *part, uint32_t site)
 	return latest.begun_ns;
 }
 
+/* Notes the time between the waits of a collective call, in which a member was late, too. */
+static void note_gaps(struct part *part, uint32_t site)
+{
+	uint64_t from_ns = members.begun_ns;
+
+	for (uint32_t i = 0; is_remote_collective() && i <= (waiting ? waiting->count : 0); i++) {
+		bool is_last = !waiting || i == waiting->count;
+		struct waited gap = { .cause = WAIT_LATE_COLLECTIVE,
+			                  .ended_ns = is_last ? now_ns() : waiting->list[i].begun_ns };
+
+		if (gap.ended_ns > from_ns)
+			note_remote(part, site, NULL, &gap, from_ns);
+		from_ns = is_last ? from_ns : waiting->list[i].ended_ns;
+	}
+}
+
 /* Adds the shares of all segments, from a time on. */
 static void take_segments(struct part *part, uint32_t site, uint64_t from_ns)
 {
+	note_gaps(part, site);
 	for (uint32_t i = 0; waiting && i < waiting->count; i++) {
 		struct waited *waited = &waiting->list[i], *next = i + 1 < waiting->count ? waited + 1 : NULL;
 		bool follows = next && next->cause == WAIT_LOCK && next->begun_ns == waited->ended_ns;

@@ -155,20 +155,25 @@ static void merge_roots(struct profile_wait *wait, const struct part_wait *from)
 	}
 }
 
-static void gather_wait(struct profile *profile, const struct part_wait *from, uint32_t site, int culprit)
+struct profile_wait *gather_waits_of(struct profile *profile, uint32_t site, enum wait_cause cause, int culprit)
 {
-	struct profile_wait *wait = NULL;
+	struct profile_wait *wait;
 
 	for (uint32_t i = 0; i < profile->wait_count; i++) {
 		wait = &profile->waits[i];
-		if (wait->site == site && wait->cause == from->cause && wait->culprit == culprit)
-			break;
-		wait = NULL;
+		if (wait->site == site && wait->cause == cause && wait->culprit == culprit)
+			return wait;
 	}
-	if (!wait) {
-		wait = program_append(&profile->waits, &profile->wait_count, &profile->wait_capacity, sizeof(*wait));
-		*wait = (struct profile_wait){ .site = site, .cause = from->cause, .culprit = culprit };
-	}
+	wait = program_append(&profile->waits, &profile->wait_count, &profile->wait_capacity, sizeof(*wait));
+	*wait = (struct profile_wait){ .site = site, .cause = cause, .culprit = culprit };
+	return wait;
+}
+
+/* Returns the index of the waits that `from` counts for. */
+static uint32_t gather_wait(struct profile *profile, const struct part_wait *from, uint32_t site, int culprit)
+{
+	struct profile_wait *wait = gather_waits_of(profile, site, from->cause, culprit);
+
 	wait->count += from->count;
 	wait->ns += from->ns;
 	if (from->max_ns > wait->max_ns)
@@ -178,14 +183,28 @@ static void gather_wait(struct profile *profile, const struct part_wait *from, u
 	profile->sites[site].waits_ns += from->ns;
 	if (profile->sites[site].window >= 0)
 		profile->windows[profile->sites[site].window].waits_ns += from->ns;
+	return (uint32_t)(wait - profile->waits);
+}
+
+/* Leaves out waits that others have taken all time of. */
+static void drop_empty_waits(struct profile *profile)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < profile->wait_count; i++) {
+		if (profile->waits[i].count)
+			profile->waits[kept++] = profile->waits[i];
+	}
+	profile->wait_count = kept;
 }
 
 /* ---- parts ---- */
 
-static void gather_part(struct profile *profile, const struct read_parts *parts, const struct read_part *from)
+static void gather_part(struct profile *profile, const struct read_parts *parts, const struct read_part *from,
+                        const struct remote *remote)
 {
 	const struct part *part = from->part;
-	uint32_t first = profile->site_count, site_of[PART_SITES];
+	uint32_t first = profile->site_count, site_of[PART_SITES], wait_of[PART_WAITS];
 	int window_of[PART_WINDOWS];
 
 	for (uint32_t i = 0; i < part->header.window_count; i++)
@@ -199,8 +218,10 @@ static void gather_part(struct profile *profile, const struct read_parts *parts,
 		const struct part_wait *wait = &part->waits[i];
 		int culprit = wait->process ? rank_of(parts, part, wait->process) : wait->rank;
 
-		gather_wait(profile, wait, site_of[wait->site], culprit);
+		wait_of[i] = gather_wait(profile, wait, site_of[wait->site], culprit);
 	}
+	if (remote)
+		remote_divide(remote, profile, from, site_of, wait_of);
 	profile->lost += part->header.lost;
 }
 
@@ -282,13 +303,17 @@ static void count_ends(struct profile *profile)
 
 void gather(struct profile *profile, const struct read_parts *parts)
 {
+	struct remote *remote = remote_open(parts);
+
 	profile->size = parts->size;
 	profile->ranks = calloc((size_t)(parts->size > 0 ? parts->size : 1), sizeof(*profile->ranks));
 	if (!profile->ranks)
 		program_fail("out of memory");
 	set_times(profile, parts);
 	for (uint32_t i = 0; i < parts->count; i++)
-		gather_part(profile, parts, &parts->list[i]);
+		gather_part(profile, parts, &parts->list[i], remote);
+	drop_empty_waits(profile);
+	remote_close(remote);
 	count_ends(profile);
 	find_busiest(profile, parts);
 	profile->clock_error_ns = parts->unaligned ? CLOCK_ERROR_UNKNOWN : (uint64_t)parts->clock_error_ns;

@@ -5,8 +5,9 @@
  * DESIGN NOTES
  *
  * `oriel-see` reads the parts, which other processes have written: read.c copies and checks each.
- * gather.c makes one list of windows, sites and waits, in the order of ranks. text.c and json.c
- * print that, with the sentences of advice.c. timeline.c prints single calls, picture.c draws.
+ * gather.c makes one list of windows, sites and waits, in the order of ranks, with remote.c. text.c
+ * and json.c print that, with the sentences of advice.c. timeline.c prints single calls, and
+ * picture.c draws.
  */
 #ifndef ORIEL_SEE_PROFILE_H
 #define ORIEL_SEE_PROFILE_H
@@ -141,6 +142,24 @@ uint64_t clocks_shifted(const struct clock_shift *shift, uint64_t ns);
 
 /* gather.c */
 void gather(struct profile *profile, const struct read_parts *parts);
+
+/* Returns the waits of a site for a rank, for one cause: new ones if there are none. */
+struct profile_wait *gather_waits_of(struct profile *profile, uint32_t site, enum wait_cause cause, int culprit);
+
+/* remote.c: waits for ranks of other machines */
+
+struct remote;
+
+/* Returns what ranks of several machines began; NULL: there is one, or clocks are not compared. */
+struct remote *remote_open(const struct read_parts *parts);
+void remote_close(struct remote *remote);
+
+/*
+ * Divides the waits that calls of other machines' ranks ended. `sites` and `waits` have, for each
+ * of the part, its index in the profile.
+ */
+void remote_divide(const struct remote *remote, struct profile *profile, const struct read_part *from,
+                   const uint32_t sites[], const uint32_t waits[]);
 
 /* text.c: at most 60 lines of 120 columns */
 void text_print(FILE *out, const struct profile *profile, const struct advice_list *advice,

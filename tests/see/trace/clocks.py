@@ -3,7 +3,7 @@
 """clocks - parts as if some ranks ran on another machine, whose clock differs; and whether its timeline is right nevertheless
 
 usage: clocks.py falsify PART...                     ranks 2 and 3 are elsewhere, 50 ms ahead, and run away by 50 in a million
-       clocks.py judge PROFILE TRUE_TRACE TRACE      whether times are true within the error that the profile has
+       clocks.py judge TRUE_PROFILE PROFILE TRUE_TRACE TRACE   whether times are true within the error that the profile has
        clocks.py meet PROFILE TRACE                  whether no call of a fence ends before another begins, but for the error
 
 The layout is that of lib/see/front/part.h.
@@ -17,7 +17,8 @@ import perfetto
 AHEAD_NS, DRIFT = 50_000_000, 50e-6
 RANK_AT, TIMES_AT, HOST_AT, MEETINGS_AT = 16, 32, 168, 360
 MEETINGS, MEETING_BYTES = 128, 32
-CHUNKS_AT, CHUNK_BYTES, CHUNK_HEAD_BYTES, ENTRY_BYTES, CALL = 1 << 20, 8192, 32, 32, 0xFFFF
+CHUNKS_AT, CHUNK_BYTES, CHUNK_HEAD_BYTES, ENTRY_BYTES, CALL = 2 << 20, 8192, 32, 32, 0xFFFF
+BEGINS_AT, BEGINS, BEGIN_BYTES, REMOTE_WAITS, REMOTE_WAIT_BYTES = 957040, 8192, 24, 2048, 80
 ROUNDING_NS = 2000
 
 
@@ -36,6 +37,10 @@ def falsify(path):
     struct.pack_into("<10s", part, HOST_AT, b"elsewhere")
     for at in [TIMES_AT, TIMES_AT + 8] + [MEETINGS_AT + MEETING_BYTES * i + k for i in range(MEETINGS) for k in (16, 24)]:
         change(at)
+    for at in [BEGINS_AT + BEGIN_BYTES * i + 8 for i in range(BEGINS)]:
+        change(at)
+    for at in [BEGINS_AT + BEGIN_BYTES * BEGINS + REMOTE_WAIT_BYTES * i + k for i in range(REMOTE_WAITS) for k in (8, 16)]:
+        change(at)
     for at in range(CHUNKS_AT, len(part) - CHUNK_BYTES + 1, CHUNK_BYTES):
         change(at + 16)
         for i in range(struct.unpack_from("<I", part, at + 28)[0]):
@@ -52,8 +57,15 @@ def error_of(path):
         return json.load(file)["clock_error_ns"]
 
 
-def judge(profile, true_path, path):
+def seconds_of(path):
+    with open(path) as file:
+        return json.load(file)["seconds"]
+
+
+def judge(true_profile, profile, true_path, path):
     error, true, false = error_of(profile), perfetto.read(true_path), perfetto.read(path)
+    if abs(seconds_of(profile) - seconds_of(true_profile)) * 1e9 > 2 * error + ROUNDING_NS:
+        yield f"the job lasts {seconds_of(profile)} s in place of {seconds_of(true_profile)}"
     if not 0 < error < AHEAD_NS / 5:
         yield f"the error is {error} ns"
     for rank in range(4):

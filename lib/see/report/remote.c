@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * remote.c - tells lateness and handover apart where a rank waited for one of another machine; see
+ * profile.h and front/part.h
+ *
+ * DESIGN NOTES
+ *
+ * While the job runs such a wait counts as a whole, since the rank cannot read the other machine's
+ * notes. Each part lists its latest waits of this kind, and the latest calls that it began. The
+ * report has all of them, by one clock but for the error. So it finds the call that ended a wait:
+ * the time until that began is its rank's lateness, the rest handover. Waits shorter than twice the
+ * error stay whole, and so do those whose call is not in the list any more.
+ */
+#include <stdlib.h>
+
+#include "see/report/profile.h"
+#include "see/report/program.h"
+
+/* The begin of a call. Calls of one event, window and match may each have ended the wait. */
+struct begin {
+	uint64_t event;
+	uint64_t key; /* of the window; 0: of the job */
+	uint64_t match;
+	uint64_t ns; /* by the first machine's clock */
+};
+
+/* The calls that a rank began, in order. */
+struct begins {
+	struct begin *list;
+	uint32_t count;
+	uint32_t capacity;
+};
+
+struct remote {
+	const struct read_parts *parts;
+	struct begins *begins; /* by part */
+	uint64_t error_ns;
+};
+
+static const enum wait_cause causes[EVENT_COUNT] = {
+	[EVENT_POST] = WAIT_LATE_POST, [EVENT_COMPLETE] = WAIT_LATE_COMPLETE, [EVENT_FENCE] = WAIT_LATE_FENCE,
+	[EVENT_UNLOCK] = WAIT_LOCK,    [EVENT_SIGNAL] = WAIT_SIGNAL,          [EVENT_COLLECTIVE] = WAIT_LATE_COLLECTIVE,
+};
+
+/* ---- begins ---- */
+
+/* Fences and collective calls have numbers. Of others the last before the wait's end counts. */
+static uint64_t match_of(uint32_t event, uint64_t number)
+{
+	if (event == EVENT_POST || event == EVENT_COMPLETE)
+		return 0;
+	return event == EVENT_UNLOCK ? number >> PART_UNLOCK_SHIFT : number;
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_begins(const void *a, const void *b)
+{
+	const struct begin *left = a, *right = b;
+	int order = compare_numbers(left->event, right->event);
+
+	order = order ? order : compare_numbers(left->key, right->key);
+	order = order ? order : compare_numbers(left->match, right->match);
+	return order ? order : compare_numbers(left->ns, right->ns);
+}
+
+/* Another process has written the numbers. Returns false if the index is none of the part's. */
+static bool find_key(const struct part *part, uint32_t window, uint64_t *key)
+{
+	if (window != PART_NONE && window >= part->header.window_count)
+		return false;
+	*key = window == PART_NONE ? 0 : part->windows[window].key;
+	return true;
+}
+
+static void list_begins(struct begins *begins, const struct read_part *from)
+{
+	const struct part *part = from->part;
+	struct begin new;
+
+	for (uint32_t i = 0; i < PART_BEGINS; i++) {
+		const struct part_begin *begin = &part->remote.begins[i];
+
+		if (!begin->number || begin->event >= EVENT_COUNT || !find_key(part, begin->window, &new.key))
+			continue;
+		new.event = begin->event;
+		new.match = match_of(begin->event, begin->number);
+		new.ns = clocks_shifted(&from->shift, begin->begun_ns);
+		*(struct begin *)program_append(&begins->list, &begins->count, &begins->capacity, sizeof(new)) = new;
+	}
+	if (begins->count)
+		qsort(begins->list, begins->count, sizeof(*begins->list), compare_begins);
+}
+
+/* Returns when the last such call until then began; 0: not known. */
+static uint64_t find_begin(const struct begins *begins, const struct begin *until)
+{
+	uint32_t low = 0, high = begins->count;
+	const struct begin *found;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (compare_begins(&begins->list[middle], until) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	found = low ? &begins->list[low - 1] : NULL;
+	return found && found->event == until->event && found->key == until->key && found->match == until->match ? found->ns
+	                                                                                                         : 0;
+}
+
+struct remote *remote_open(const struct read_parts *parts)
+{
+	struct remote *remote;
+
+	if (parts->hosts < 2 || parts->unaligned)
+		return NULL;
+	remote = calloc(1, sizeof(*remote));
+	if (remote)
+		remote->begins = calloc(parts->count, sizeof(*remote->begins));
+	if (!remote || !remote->begins)
+		program_fail("out of memory");
+	remote->parts = parts;
+	remote->error_ns = (uint64_t)parts->clock_error_ns;
+	for (uint32_t i = 0; i < parts->count; i++)
+		list_begins(&remote->begins[i], &parts->list[i]);
+	return remote;
+}
+
+void remote_close(struct remote *remote)
+{
+	for (uint32_t i = 0; remote && i < remote->parts->count; i++)
+		free(remote->begins[i].list);
+	if (remote)
+		free(remote->begins);
+	free(remote);
+}
+
+/* ---- the call that ended a wait ---- */
+
+struct search {
+	const struct remote *remote;
+	const struct part_remote_wait *wait;
+	struct begin until;
+	int rank; /* that began it last */
+	uint64_t ns;
+};
+
+/* Returns whether the wait may be for the rank. */
+static bool is_awaited(const struct part_remote_wait *wait, int rank)
+{
+	for (uint32_t i = 0; i < wait->rank_count; i++) {
+		if (wait->ranks[i] == rank)
+			return true;
+	}
+	return wait->rank_count == 0;
+}
+
+static bool has_window(const struct part *part, uint64_t key)
+{
+	for (uint32_t i = 0; i < part->header.window_count; i++) {
+		if (part->windows[i].key == key)
+			return true;
+	}
+	return false;
+}
+
+/* A collective call has the number of the window that it makes, or that number's complement. */
+static bool is_member(const struct search *search, const struct part *part)
+{
+	uint64_t number = search->wait->number;
+	bool of_window = false;
+
+	if (search->until.event != EVENT_COLLECTIVE)
+		return has_window(part, search->until.key);
+	for (uint32_t i = 0; i < search->remote->parts->count; i++) {
+		const struct part *other = search->remote->parts->list[i].part;
+
+		of_window |= has_window(other, number) || has_window(other, ~number);
+	}
+	return !of_window || has_window(part, number) || has_window(part, ~number);
+}
+
+/* Returns whether the call can only be named if this rank's is known. */
+static bool is_needed(const struct search *search, const struct part *part)
+{
+	if (search->until.event == EVENT_UNLOCK || search->until.event == EVENT_SIGNAL)
+		return false;
+	return search->wait->rank_count > 0 || is_member(search, part);
+}
+
+/* Returns when the rank last began such a call; 0: not known. unlock_all unlocks each lock. */
+static uint64_t last_begin(const struct search *search, const struct begins *begins)
+{
+	struct begin of_all = search->until;
+	uint64_t ns = find_begin(begins, &search->until), all_ns;
+
+	if (search->until.event != EVENT_UNLOCK)
+		return ns;
+	of_all.match = 0;
+	all_ns = find_begin(begins, &of_all);
+	return all_ns > ns ? all_ns : ns;
+}
+
+/* Looks at a rank's calls. Returns false if the wait must stay whole. */
+static bool look_at(struct search *search, uint32_t index)
+{
+	const struct part *part = search->remote->parts->list[index].part;
+	uint64_t ns = last_begin(search, &search->remote->begins[index]);
+
+	if (ns > search->ns) {
+		search->ns = ns;
+		search->rank = part->header.rank;
+	}
+	return ns || !is_needed(search, part);
+}
+
+/* Returns whether the call that ended the wait has been found. */
+static bool find_call(struct search *search, const struct part *own)
+{
+	const struct read_parts *parts = search->remote->parts;
+	uint32_t seen = 0;
+
+	for (uint32_t i = 0; i < parts->count; i++) {
+		int rank = parts->list[i].part->header.rank;
+
+		if (rank == own->header.rank || !is_awaited(search->wait, rank))
+			continue;
+		if (!look_at(search, i))
+			return false;
+		seen++;
+	}
+	return search->ns && seen >= search->wait->rank_count;
+}
+
+/* ---- shares ---- */
+
+/* Returns for how much of the wait the rank had not begun its call. */
+static uint64_t late_ns(const struct search *search, const struct read_part *from)
+{
+	uint64_t begun = clocks_shifted(&from->shift, search->wait->begun_ns);
+	uint64_t all = search->wait->ended_ns - search->wait->begun_ns;
+	uint64_t late = search->ns > begun ? search->ns - begun : 0;
+
+	return late < all ? late : all;
+}
+
+/* Returns whether the wait is for another rank. If not, the rest has its cause already. */
+static bool is_for_rank(enum wait_cause cause)
+{
+	return cause == WAIT_LATE_POST || cause == WAIT_LATE_COMPLETE || cause == WAIT_LATE_FENCE ||
+	       cause == WAIT_LATE_COLLECTIVE || cause == WAIT_LOCK || cause == WAIT_SIGNAL || cause == WAIT_UNKNOWN;
+}
+
+static void add_share(struct profile *profile, uint32_t site, enum wait_cause cause, int culprit, uint64_t ns)
+{
+	struct profile_wait *wait;
+
+	if (!ns)
+		return;
+	wait = gather_waits_of(profile, site, cause, culprit);
+	wait->count++;
+	wait->ns += ns;
+	wait->max_ns = ns > wait->max_ns ? ns : wait->max_ns;
+}
+
+/* Takes time of a wait, or all of it, from where it counts. Returns false if it is not there. */
+static bool take_out(struct profile_wait *whole, uint64_t ns, bool all)
+{
+	if (whole->count == 0 || whole->ns < ns)
+		return false;
+	whole->count -= all;
+	whole->ns -= ns;
+	whole->max_ns = whole->max_ns < whole->ns ? whole->max_ns : whole->ns;
+	return true;
+}
+
+static void divide(const struct search *search, struct profile *profile, const struct read_part *from, uint32_t whole)
+{
+	uint64_t all = search->wait->ended_ns - search->wait->begun_ns, late = late_ns(search, from), rest;
+	uint32_t site = profile->waits[whole].site;
+
+	rest = is_for_rank(profile->waits[whole].cause) ? all - late : 0;
+	if (!take_out(&profile->waits[whole], late + rest, late + rest == all))
+		return;
+	add_share(profile, site, causes[search->until.event], search->rank, late);
+	add_share(profile, site, WAIT_HANDOVER, search->rank, rest);
+}
+
+/* The time was the library's until now. */
+static void add_gap(const struct search *search, struct profile *profile, const struct read_part *from, uint32_t site)
+{
+	uint64_t late = late_ns(search, from);
+	int window = profile->sites[site].window;
+
+	if (profile->sites[site].waits_ns + late > profile->sites[site].ns)
+		return;
+	add_share(profile, site, causes[search->until.event], search->rank, late);
+	profile->waits_ns += late;
+	profile->sites[site].waits_ns += late;
+	if (window >= 0)
+		profile->windows[window].waits_ns += late;
+}
+
+static bool is_sound_remote(const struct part_remote_wait *wait, const struct part *part)
+{
+	return wait->site < part->header.site_count && (wait->wait == PART_NONE || wait->wait < part->header.wait_count) &&
+	       wait->event < EVENT_COUNT && wait->rank_count <= PART_REMOTE_RANKS && wait->begun_ns < wait->ended_ns;
+}
+
+void remote_divide(const struct remote *remote, struct profile *profile, const struct read_part *from,
+                   const uint32_t sites[], const uint32_t waits[])
+{
+	const struct part *part = from->part;
+	uint32_t count = part->remote.wait_count < PART_REMOTE_WAITS ? part->remote.wait_count : PART_REMOTE_WAITS;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct part_remote_wait *wait = &part->remote.waits[i];
+		struct search search = { .remote = remote, .wait = wait };
+
+		if (!is_sound_remote(wait, part) || wait->ended_ns - wait->begun_ns < 2 * remote->error_ns ||
+		    !find_key(part, wait->window, &search.until.key))
+			continue;
+		search.until.event = wait->event;
+		search.until.match = wait->event == EVENT_POST || wait->event == EVENT_COMPLETE ? 0 : wait->number;
+		search.until.ns = UINT64_MAX; /* the number names one call, which ends all waits of this rank's */
+		if (wait->event != EVENT_FENCE && wait->event != EVENT_COLLECTIVE)
+			search.until.ns = clocks_shifted(&from->shift, wait->ended_ns) + remote->error_ns;
+		if (!find_call(&search, part))
+			continue;
+		if (wait->wait == PART_NONE)
+			add_gap(&search, profile, from, sites[wait->site]);
+		else
+			divide(&search, profile, from, waits[wait->wait]);
+	}
+}
