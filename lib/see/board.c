@@ -115,6 +115,7 @@ const struct board_cause_words *board_cause_words(enum board_cause cause)
 		[CAUSE_SIGNAL] = { "no signal", " (no signal yet)" },
 		[CAUSE_DETACH] = { "not acked", " (no acknowledgement yet)" },
 		[CAUSE_LIBRARY] = { "library", " (work inside of Oriel)" },
+		[CAUSE_APPLY] = { "not applied", " (operations not applied yet)" },
 	};
 
 	return &words[cause];

@@ -71,7 +71,7 @@ static enum board_cause cause_of(const struct link *link)
 	if (link_state(link) != LINK_READY)
 		return CAUSE_SETUP;
 	if (link->marks & LINK_GRANTED)
-		return CAUSE_DATA;
+		return link->marks & LINK_AM ? CAUSE_APPLY : CAUSE_DATA;
 	return link->marks & LINK_LOCK ? CAUSE_LOCK : CAUSE_POST;
 }
 

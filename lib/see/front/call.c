@@ -250,6 +250,9 @@ static inline void take(struct part *part, struct part_site *site, uint32_t inde
 		waits_take(part, index, lane_plus_1 - 1, call->begun);
 	ended = clock_ticks();
 	count(site, bytes, ended - call->begun);
+	/* pairs with notes_inside */
+	__atomic_store_n(&part->presence.inside, part->presence.inside + ended - call->begun, __ATOMIC_RELAXED);
+	__atomic_store_n(&part->presence.entered, 0, __ATOMIC_RELAXED);
 	if (has_target)
 		follow(site, end, call, bytes);
 	if (call_duties.meeting)

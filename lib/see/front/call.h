@@ -77,6 +77,9 @@ void notes_add_lateness(int rank, uint64_t begun_ns, uint64_t ended_ns);
 /* Copies the latest times in which a rank waited for late ones. Returns how many. */
 int notes_latenesses(int rank, struct part_lateness list[PART_LATENESSES]);
 
+/* Returns for how many ticks a rank has been in calls until now. */
+uint64_t notes_inside(int rank);
+
 /* Returns false as long as a rank of the job may run on another machine. */
 bool notes_know_all(void);
 
@@ -105,7 +108,12 @@ struct call {
 static inline struct call call_enter_at(const char *name, uint32_t window, int target, uint64_t disp,
                                         const void *caller)
 {
-	return (struct call){ name, caller, window, target, disp, clock_ticks() };
+	struct part *part = part_of_process();
+	struct call call = { name, caller, window, target, disp, clock_ticks() };
+
+	if (part)
+		__atomic_store_n(&part->presence.entered, call.begun, __ATOMIC_RELAXED); /* pairs with notes_inside */
+	return call;
 }
 
 /* The call has a target. */

@@ -277,6 +277,21 @@ uint64_t notes_find_unlock(int rank, uint64_t key, int member, uint64_t before_n
 	return latest_ns;
 }
 
+/* ---- presence ---- */
+
+/* The rank's call may end between two loads: the answer is that of a moment before or behind. */
+uint64_t notes_inside(int rank)
+{
+	const struct part *own = part_of_process(), *other = own ? other_part(own, rank) : NULL;
+	uint64_t entered, now = clock_ticks();
+
+	if (!other)
+		return 0;
+	/* pairs with call_enter and call_leave */
+	entered = __atomic_load_n(&other->presence.entered, __ATOMIC_RELAXED);
+	return __atomic_load_n(&other->presence.inside, __ATOMIC_RELAXED) + (entered && entered < now ? now - entered : 0);
+}
+
 /* ---- latenesses ---- */
 
 void notes_add_lateness(int rank, uint64_t begun_ns, uint64_t ended_ns)

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
-#define PART_VERSION 5
+#define PART_VERSION 6
 #define PART_PREFIX "profile."
 
 #define PART_SITES 1024
@@ -191,6 +191,12 @@ struct part_remote {
 	struct part_remote_wait waits[PART_REMOTE_WAITS];
 };
 
+/* How long the process has been in calls, by the clock that these are measured by. */
+struct part_presence {
+	uint64_t entered; /* the call that a thread is in; 0: none */
+	uint64_t inside;  /* in calls that have ended */
+};
+
 struct part {
 	struct part_header header;
 	struct part_meeting meetings[2 * PART_MEETINGS];
@@ -201,6 +207,7 @@ struct part {
 	struct part_site sites[PART_SITES];
 	struct part_wait waits[PART_WAITS];
 	struct part_remote remote;
+	struct part_presence presence;
 };
 
 /* ---- the timeline ---- */

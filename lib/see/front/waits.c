@@ -24,6 +24,7 @@ struct waited {
 	int32_t processes[BOARD_HOLDERS]; /* that hold the lock; 0: none further */
 	uint64_t begun_ns;
 	uint64_t ended_ns;
+	uint64_t inside; /* WAIT_PROGRESS: of the first rank, as notes_inside, at the begin */
 	struct rank_list ranks;
 };
 
@@ -53,6 +54,7 @@ static const enum wait_cause causes[CAUSE_COUNT] = {
 	[CAUSE_SIGNAL] = WAIT_SIGNAL,
 	[CAUSE_DETACH] = WAIT_LATE_COLLECTIVE,
 	[CAUSE_LIBRARY] = WAIT_THREADS,
+	[CAUSE_APPLY] = WAIT_PROGRESS,
 };
 
 static bool is_same(const struct waited *a, const struct waited *b)
@@ -61,13 +63,15 @@ static bool is_same(const struct waited *a, const struct waited *b)
 }
 
 /* Returns the last segment, if it can go on with this cause, or a new one. */
-static struct waited *segment(const struct waited *new)
+static struct waited *segment(const struct waited *new, const struct rank_list *awaited)
 {
 	struct waited *last = waiting->count ? &waiting->list[waiting->count - 1] : NULL;
 
 	if (last && (waiting->count == SEGMENTS || (is_same(last, new) && last->ended_ns == new->begun_ns)))
 		return last;
 	waiting->list[waiting->count] = *new;
+	if (new->cause == WAIT_PROGRESS && awaited->count)
+		waiting->list[waiting->count].inside = notes_inside(awaited->ranks[0]);
 	return &waiting->list[waiting->count++];
 }
 
@@ -107,7 +111,7 @@ static void take_blocked(const struct tool_blocked *blocked)
 	else
 		new.begun_ns = blocked->since_ns;
 	memcpy(new.processes, blocked->holders, blocked->holder_count * sizeof(new.processes[0]));
-	last = segment(&new);
+	last = segment(&new, blocked->awaited);
 	last->ended_ns = blocked->now_ns;
 	for (uint32_t i = 0; i < blocked->awaited->count; i++)
 		rank_list_add(&last->ranks, blocked->awaited->ranks[i]);
@@ -476,6 +480,25 @@ static void note_remote(struct part *part, uint32_t site, const struct part_wait
 }
 
 /*
+ * While the target is in a call it applies operations, so that such time is that of the data. Adds
+ * it, if the target's notes can be read.
+ */
+static void take_inside(struct part *part, uint32_t site, struct waited *waited)
+{
+	int rank = waited->ranks.ranks[0];
+	uint64_t ns = waited->ended_ns - waited->begun_ns, now = clock_ticks(), inside_ns;
+
+	if (waited->cause != WAIT_PROGRESS || waited->ranks.count == 0)
+		return;
+	inside_ns = clock_ns(now) - clock_ns(now - (notes_inside(rank) - waited->inside));
+	if (waited->ranks.count > 1 || !notes_know(rank) || inside_ns > ns)
+		inside_ns = ns;
+	waited->ended_ns -= inside_ns;
+	if (inside_ns)
+		add(part, site, (struct share){ WAIT_DATA, waited->ranks.count == 1 ? rank : -1, 0, inside_ns });
+}
+
+/*
  * Adds the shares of a segment. Returns the time from which on the next one counts: what a holder
  * left of a wait for a lock was the next holder's.
  */
@@ -548,6 +571,8 @@ static void take_segments(struct part *part, uint32_t site, uint64_t from_ns)
 
 		if (waited->begun_ns < from_ns)
 			waited->begun_ns = from_ns;
+		if (waited->begun_ns < waited->ended_ns)
+			take_inside(part, site, waited);
 		if (waited->begun_ns < waited->ended_ns)
 			from_ns = add_waited(part, site, waited, follows);
 		if (follows)
