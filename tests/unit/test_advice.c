@@ -228,6 +228,73 @@ static void late_rank__does_not_trust_ranks(void)
 	has_no("late_rank");
 }
 
+/* ---- targets that apply operations ---- */
+
+static void progress__names_the_target_calls_number_and_worth(void)
+{
+	begin();
+	all_wait("MPI_Win_flush", WAIT_PROGRESS, 2, 40, 100);
+	has("progress", 2, 100,
+	    "rank 2 is outside of Oriel while others wait for it to apply operations of \"halo\": 0.300 s, 120 times, 100 % of it "
+	    "for this rank, most in MPI_Win_flush (step halo.c:13); ");
+	CU_ASSERT_PTR_NOT_NULL(strstr(advice.list[0].text, "saves up to 0.100 s of 1.00"));
+	CU_ASSERT_EQUAL(advice.list[0].window, 0);
+}
+
+static void progress__counts_targets_in_turn(void)
+{
+	begin();
+	for (int rank = 0; rank < RANKS; rank++)
+		all_wait("MPI_Win_flush", WAIT_PROGRESS, rank, 10, 10);
+	all_wait("MPI_Win_flush", WAIT_PROGRESS, 3, 10, 10);
+	has("progress", 3, 40, "40 % of it for this rank");
+}
+
+static void progress__is_silent_below_its_bounds(void)
+{
+	begin();
+	all_wait("MPI_Win_flush", WAIT_PROGRESS, 2, 40, 19);
+	has_no("progress");
+	begin();
+	all_wait("MPI_Win_flush", WAIT_PROGRESS, 2, 33, 100);
+	has_no("progress");
+	begin();
+	all_wait("MPI_Win_flush", WAIT_PROGRESS, -1, 40, 100);
+	has_no("progress");
+}
+
+/* Data under way is no matter of the target. */
+static void progress__is_silent_on_data_and_room(void)
+{
+	begin();
+	all_wait("MPI_Win_flush", WAIT_DATA, 2, 100, 100);
+	all_wait("MPI_Accumulate", WAIT_ROOM, 2, 100, 100);
+	has_no("progress");
+}
+
+static void room__names_the_target_calls_number_and_worth(void)
+{
+	begin();
+	all_wait("MPI_Accumulate", WAIT_ROOM, 2, 40, 100);
+	has("room", 2, 100,
+	    "MPI_Accumulate (step halo.c:14) of \"halo\" waits 0.300 s, 120 times, until a target has applied operations and has "
+	    "room for more, 100 % of it for rank 2; ");
+	CU_ASSERT_PTR_NOT_NULL(strstr(advice.list[0].text, "save up to 0.100 s of 1.00"));
+}
+
+static void room__is_silent_below_its_bounds(void)
+{
+	begin();
+	all_wait("MPI_Accumulate", WAIT_ROOM, 2, 40, 19);
+	has_no("room");
+	begin();
+	all_wait("MPI_Accumulate", WAIT_ROOM, 2, 33, 100);
+	has_no("room");
+	begin();
+	all_wait("MPI_Win_flush", WAIT_PROGRESS, 2, 100, 100);
+	has_no("room");
+}
+
 /* ---- fences ---- */
 
 /* A ring: each rank puts to the next. Ranks are late in turn. */
@@ -541,6 +608,12 @@ void suite_advice(void)
 	CU_ADD_TEST(suite, late_rank__judges_windows_by_themselves);
 	CU_ADD_TEST(suite, late_rank__does_not_blame_for_other_causes);
 	CU_ADD_TEST(suite, late_rank__does_not_trust_ranks);
+	CU_ADD_TEST(suite, progress__names_the_target_calls_number_and_worth);
+	CU_ADD_TEST(suite, progress__counts_targets_in_turn);
+	CU_ADD_TEST(suite, progress__is_silent_below_its_bounds);
+	CU_ADD_TEST(suite, progress__is_silent_on_data_and_room);
+	CU_ADD_TEST(suite, room__names_the_target_calls_number_and_worth);
+	CU_ADD_TEST(suite, room__is_silent_below_its_bounds);
 	CU_ADD_TEST(suite, fence_partners__counts_waits_for_strangers);
 	CU_ADD_TEST(suite, fence_partners__is_silent_about_partners);
 	CU_ADD_TEST(suite, fence_partners__is_silent_when_ranks_have_many);

@@ -6,6 +6,8 @@
  *   fence_partners  late ranks change, and ranks that exchange nothing with them wait in fences
  *   lock_held       one rank holds a window's locks for most of the time that others wait for them
  *   oversubscribed  ranks share processors, and notice late what they waited for
+ *   progress        targets apply operations late, since they are outside of Oriel
+ *   room            operations come faster than their targets apply them
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -337,6 +339,72 @@ static void judge_locks(struct judging *judging)
 		advice_seconds(losses->most_ns), judging->profile->seconds);
 }
 
+/* ---- targets that apply operations ---- */
+
+static bool is_progress(enum wait_cause cause)
+{
+	return cause == WAIT_PROGRESS;
+}
+
+static bool is_room(enum wait_cause cause)
+{
+	return cause == WAIT_ROOM;
+}
+
+/* Adds up what ranks lose by a cause. Returns whether a rule is to speak. The culprit has most. */
+static bool add_all_losses(struct judging *judging, bool (*is_meant)(enum wait_cause))
+{
+	losses_begin(judging->losses);
+	for (uint32_t i = 0; i < judging->profile->wait_count; i++) {
+		const struct profile_wait *wait = &judging->profile->waits[i];
+
+		if (is_of(judging, wait, is_meant))
+			losses_add(judging->losses, site_of(judging, wait)->rank, wait->site, wait->ns, wait->count);
+	}
+	find_culprit(judging, is_meant);
+	return losses_matter(judging->losses, 2) && judging->by_culprit[judging->culprit] > 0;
+}
+
+static void judge_progress(struct judging *judging)
+{
+	const struct losses *losses = judging->losses;
+	char call[CALL_BYTES], window[WINDOW_BYTES];
+	struct advice *advice = NULL;
+
+	if (add_all_losses(judging, is_progress))
+		advice = advice_add(judging->advice, "progress", losses);
+	if (!advice)
+		return;
+	advice->rank = judging->culprit;
+	snprintf(advice->text, sizeof(advice->text),
+	         "rank %d is outside of Oriel while others wait for it to apply operations%s: %.3f s, %" PRIu64
+	         " times, %.0f %% of it for this rank, most in %s; a call of Oriel now and then, as oriel_progress, or a "
+	         "processor for its service thread saves up to %.3f s of %.2f",
+	         judging->culprit, advice_window(judging->profile, judging->window, window), advice_seconds(losses->all_ns),
+	         losses->count, judging->percent, advice_call(&judging->profile->sites[losses->site], call),
+	         advice_seconds(losses->most_ns), judging->profile->seconds);
+}
+
+static void judge_room(struct judging *judging)
+{
+	const struct losses *losses = judging->losses;
+	char call[CALL_BYTES], window[WINDOW_BYTES];
+	struct advice *advice = NULL;
+
+	if (add_all_losses(judging, is_room))
+		advice = advice_add(judging->advice, "room", losses);
+	if (!advice)
+		return;
+	advice->rank = judging->culprit;
+	snprintf(advice->text, sizeof(advice->text),
+	         "%s%s waits %.3f s, %" PRIu64
+	         " times, until a target has applied operations and has room for more, %.0f %% of it for rank %d; larger "
+	         "operations, fewer of them, or calls of Oriel by that rank in between save up to %.3f s of %.2f",
+	         advice_call(&judging->profile->sites[losses->site], call),
+	         advice_window(judging->profile, judging->window, window), advice_seconds(losses->all_ns), losses->count,
+	         judging->percent, judging->culprit, advice_seconds(losses->most_ns), judging->profile->seconds);
+}
+
 /* ---- processors ---- */
 
 static void judge_oversubscription(struct judging *judging)
@@ -382,6 +450,8 @@ void advise_on_waits(struct advice_list *advice, struct losses *losses)
 			judge_fences(&judging);
 		if (find_culprit(&judging, is_lock))
 			judge_locks(&judging);
+		judge_progress(&judging);
+		judge_room(&judging);
 	}
 	judge_oversubscription(&judging);
 	free(lists);

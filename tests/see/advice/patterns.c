@@ -7,6 +7,7 @@
  *
  * Delays are SCALE times as long as usual.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +177,44 @@ static void puts_apart(void)
 	puts_and_flushes(MANY, 16);
 }
 
+/* ---- operations that the target applies ---- */
+
+/* Rank 0 sends; rank 1 is in a barrier, or computes, until it has. */
+static __attribute__((noinline)) void accumulate_to(bool target_computes, int bursts, int operations)
+{
+	static const long double one = 1;
+	static long double sum; /* not mapped by the other rank */
+	oriel_win *made;
+
+	check(oriel_win_create(&sum, sizeof(sum), 1, NULL, world, &made));
+	if (rank == 1 && target_computes) {
+		for (int i = 0; i < STEPS; i++)
+			compute(LATE_US);
+	}
+	for (int i = 0; rank == 0 && i < bursts; i++) {
+		check(oriel_win_lock(made, ORIEL_LOCK_SHARED, 1, 0));
+		for (int k = 0; k < operations; k++)
+			check(oriel_accumulate(made, &one, 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, 1, 0));
+		check(oriel_win_unlock(made, 1));
+	}
+	check(oriel_win_free(&made));
+}
+
+static void target_computes(void)
+{
+	accumulate_to(true, 400, 1);
+}
+
+static void target_waits(void)
+{
+	accumulate_to(false, 400, 1);
+}
+
+static void bursts(void)
+{
+	accumulate_to(true, 2, 40000);
+}
+
 /* ---- windows ---- */
 
 static __attribute__((noinline)) void make_windows(int count)
@@ -215,6 +254,9 @@ static const struct {
 	{ "flush_for_ten_puts", flush_for_ten_puts },
 	{ "puts_in_a_row", puts_in_a_row },
 	{ "puts_apart", puts_apart },
+	{ "target_computes", target_computes },
+	{ "target_waits", target_waits },
+	{ "bursts", bursts },
 	{ "many_windows", many_windows },
 	{ "few_windows", few_windows },
 };
