@@ -5,11 +5,14 @@
  * Each case is for four ranks. Where it has a race, both calls stand in lines with the mark RACE;
  * tests/check/run looks for exactly these. Other calls of oriel.h are legal in both forms.
  */
+#include <fcntl.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "oriel.h"
 
@@ -175,6 +178,30 @@ static void K11_put_to_itself(void)
 	barrier();
 	if (rank == 0)
 		must(oriel_get(win, buffer, 8, 1, 0)); /* RACE */
+	unlock_all();
+}
+
+/* In the racy form a file orders the two, which the checker does not see. */
+static void K2_signal_is_missing(void)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/flushed", getenv("TMPDIR"));
+	lock_all();
+	if (rank == 0) {
+		must(oriel_put(win, buffer, 16, 2, 0)); /* RACE */
+		flush(2);
+		if (racy)
+			must(creat(path, 0600) < 0);
+		else
+			signal_to(1);
+	}
+	while (rank == 1 && racy && access(path, F_OK) != 0)
+		sched_yield();
+	if (rank == 1 && !racy)
+		wait_signal();
+	if (rank == 1)
+		must(oriel_get(win, buffer, 16, 2, 0)); /* RACE */
 	unlock_all();
 }
 
@@ -526,6 +553,7 @@ static const struct {
 	{ "K9_result_of_a_fetch", K9_result_of_a_fetch },
 	{ "K7_puts_of_one_origin", K7_puts_of_one_origin },
 	{ "K11_put_to_itself", K11_put_to_itself },
+	{ "K2_signal_is_missing", K2_signal_is_missing },
 	{ "K9_complete_is_no_completion", K9_complete_is_no_completion },
 	{ "K12_two_origins_of_an_epoch", K12_two_origins_of_an_epoch },
 	{ "K12_epochs_one_after_the_other", K12_epochs_one_after_the_other },

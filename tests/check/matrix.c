@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * matrix.c - each pair of operations on the same bytes, in each order, for three ranks
+ *
+ * Rank 0 makes the first one; the second is made by rank 0 or by rank 1, behind a barrier. Both
+ * touch the same bytes at rank 2, or the same buffer of rank 0. Each is tried with a flush between
+ * them, and without one. The window of each has a name, such as "put get other open". Rank 0 prints
+ * "NAME races" where the table of oriel_check(7) says so.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oriel.h"
+
+enum kind { PUT, GET, ACCUMULATE, READ, FETCH, SWAP, KINDS };
+enum place { SAME_ORIGIN, OTHER_ORIGIN, SAME_BUFFER, PLACES };
+
+static const char *const kind_names[KINDS] = { "put", "get", "accumulate", "read", "fetch", "swap" };
+static const char *const place_names[PLACES] = { "same", "other", "buffer" };
+
+static oriel_job *job;
+static oriel_win *win;
+static int rank;
+
+static void must(int rc)
+{
+	if (rc == 0)
+		return;
+	fprintf(stderr, "rank %d: %s\n", rank, oriel_last_error());
+	exit(1);
+}
+
+/* An operation whose only buffer is this one, or that reads `one` besides. */
+static void operate(enum kind kind, uint64_t *buffer, size_t disp)
+{
+	static const uint64_t one = 1;
+
+	if (kind == PUT)
+		must(oriel_put(win, buffer, 8, 2, disp));
+	if (kind == GET)
+		must(oriel_get(win, buffer, 8, 2, disp));
+	if (kind == ACCUMULATE)
+		must(oriel_accumulate(win, buffer, 1, ORIEL_UINT64, ORIEL_SUM, 2, disp));
+	if (kind == READ)
+		must(oriel_fetch_and_op(win, NULL, buffer, ORIEL_UINT64, ORIEL_NO_OP, 2, disp));
+	if (kind == FETCH)
+		must(oriel_fetch_and_op(win, &one, buffer, ORIEL_UINT64, ORIEL_SUM, 2, disp));
+	if (kind == SWAP)
+		must(oriel_compare_and_swap(win, &one, &one, buffer, ORIEL_UINT64, 2, disp));
+}
+
+static bool is_atomic(enum kind kind)
+{
+	return kind >= ACCUMULATE;
+}
+
+static bool only_reads(enum kind kind)
+{
+	return kind == GET || kind == READ;
+}
+
+static bool conflict(enum kind first, enum kind second, enum place place)
+{
+	if (place == SAME_BUFFER)
+		return (first != PUT && first != ACCUMULATE) || (second != PUT && second != ACCUMULATE);
+	return !(only_reads(first) && only_reads(second)) && !(is_atomic(first) && is_atomic(second));
+}
+
+static void try(enum kind first, enum kind second, enum place place, bool is_open, oriel_group *world)
+{
+	static uint64_t buffers[2];
+	char name[48];
+	const struct oriel_hint hints[] = { { "name", name }, { NULL, NULL } };
+	void *base;
+
+	snprintf(name, sizeof(name), "%s %s %s %s", kind_names[first], kind_names[second], place_names[place],
+	         is_open ? "open" : "flushed");
+	must(oriel_win_allocate(16, 1, hints, world, &base, &win));
+	must(oriel_win_lock_all(win, 0));
+	if (rank == 0)
+		operate(first, &buffers[0], 0);
+	if (rank == 0 && !is_open)
+		must(oriel_win_flush(win, 2));
+	must(oriel_barrier(job));
+	if (rank == (place == OTHER_ORIGIN))
+		operate(second, &buffers[place != SAME_BUFFER], place == SAME_BUFFER ? 8 : 0);
+	must(oriel_win_unlock_all(win));
+	must(oriel_win_free(&win));
+	if (rank == 0 && is_open && conflict(first, second, place))
+		printf("%s races\n", name);
+}
+
+int main(void)
+{
+	oriel_group *world;
+
+	must(oriel_init(NULL, &job));
+	rank = oriel_rank(job);
+	must(oriel_group_world(job, &world));
+	for (int i = 0; i < KINDS * KINDS * PLACES * 2; i++)
+		try(i % KINDS, i / KINDS % KINDS, i / KINDS / KINDS % PLACES, i >= KINDS * KINDS * PLACES, world);
+	must(oriel_group_free(&world));
+	must(oriel_finalize(&job));
+	return 0;
+}
