@@ -72,6 +72,7 @@ enum trace_kind {
 	TRACE_RECEIVE,     /* begins, with any rank */
 	TRACE_RECEIVED,    /* from rank, with tag `id`; `base` receives before it may be pending */
 	TRACE_PROBED,      /* a message of rank and tag `id` is there */
+	TRACE_FREED,       /* memory at `base`, of the window of `object`, or 0: any; after `unit_bytes` ns */
 	TRACE_REFUSED,     /* the call has failed, or ends the job; rank: the target, or -1 */
 	TRACE_UNKNOWN,     /* what follows cannot be judged */
 	TRACE_KINDS
@@ -100,8 +101,9 @@ enum trace_access { ACCESS_PUT, ACCESS_GET, ACCESS_ACCUMULATE, ACCESS_FETCH };
 #define WINDOW_SHARED 1     /* members may order each other by loads and stores */
 #define WINDOW_DYNAMIC 2    /* displacements are addresses */
 #define WINDOW_OF_MPI 4
-#define REFUSED_SYNC 1  /* not legal in the window's present epochs */
-#define REFUSED_RANGE 2 /* bytes outside of the target's part */
+#define WINDOW_CREATED 8 /* of memory of the program */
+#define REFUSED_SYNC 1   /* not legal in the window's present epochs */
+#define REFUSED_RANGE 2  /* bytes outside of the target's part */
 #define REFUSED_ARGUMENT 3
 
 struct trace_piece {

@@ -43,8 +43,8 @@ $(B)/lib/mpi/liboriel-see-$(1).so: $$(front_obj) $(B)/obj/lib/see/front/mpi_call
 $(B)/obj/lib/check/%-$(1).o: lib/check/%.c config.mk
 	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE -Iinclude -Ilib $$(filter-out -Wpedantic,$$(WARNINGS)) $$(CFLAGS) \
 		-fPIC -pthread -MMD -MP -c -o $$@ $$<
-$(B)/lib/mpi/liboriel-check-$(1).so: $$(check_front_obj) $(check_mpi_src:lib/%.c=$(B)/obj/lib/%-$(1).o) lib/see/front/front.map $(B)/lib/liboriel.so
+$(B)/lib/mpi/liboriel-check-$(1).so: $$(check_front_obj) $(check_mpi_src:lib/%.c=$(B)/obj/lib/%-$(1).o) lib/check/front/front.map $(B)/lib/liboriel.so
 	$$(call quiet,link) mpicc.$(1) $$(CFLAGS) $$(LDFLAGS) -shared -pthread -Wl,-z,defs -Wl,-z,nodelete \
-		-Wl,--version-script=lib/see/front/front.map -Wl,-rpath,'$$$$ORIGIN/..:$$$$ORIGIN/../..' -o $$@ $$(filter %.o,$$^) -L$(B)/lib -loriel -ldl
+		-Wl,--version-script=lib/check/front/front.map -Wl,-rpath,'$$$$ORIGIN/..:$$$$ORIGIN/../..' -o $$@ $$(filter %.o,$$^) -L$(B)/lib -loriel -ldl
 endef
 $(foreach mpi,$(perf_rivals),$(eval $(call mpi_library,$(mpi))))

@@ -396,6 +396,57 @@ static void K28_accumulate_not_aligned(void)
 	MPI_Win_free(&other);
 }
 
+/* ---- memory that is freed ---- */
+
+static void K28_window_memory_freed(void)
+{
+	void *memory = malloc(BYTES);
+	MPI_Win other;
+
+	MPI_Win_create(memory, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &other); /* WRONG */
+	MPI_Win_set_name(other, "halo");
+	if (rank == 1 && wrong)
+		free(memory); /* WRONG */
+	MPI_Win_free(&other);
+	if (rank != 1 || !wrong)
+		free(memory);
+}
+
+static void K28_buffer_freed(void)
+{
+	void *memory = calloc(1, BYTES);
+
+	if (rank == 0) {
+		MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win);
+		MPI_Put(memory, 8, MPI_BYTE, 2, 0, 8, MPI_BYTE, win); /* WRONG */
+		if (!wrong)
+			MPI_Win_flush_local(2, win);
+		free(memory); /* WRONG */
+		MPI_Win_unlock(2, win);
+	} else {
+		free(memory);
+	}
+}
+
+static void K28_buffer_moved(void)
+{
+	void *memory = calloc(1, BYTES), *moved;
+	MPI_Request request;
+
+	if (rank == 0) {
+		MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win);
+		MPI_Rget(memory, 8, MPI_BYTE, 2, 0, 8, MPI_BYTE, win, &request); /* WRONG */
+		if (!wrong)
+			MPI_Wait(&request, MPI_STATUS_IGNORE);
+		moved = realloc(memory, 1000000 * BYTES); /* WRONG */
+		if (wrong)
+			MPI_Wait(&request, MPI_STATUS_IGNORE);
+		MPI_Win_unlock(2, win);
+		memory = moved;
+	}
+	free(memory);
+}
+
 /* ---- windows ---- */
 
 static void K26_no_memory(void)
@@ -480,6 +531,9 @@ static const struct check_case cases[] = {
 	{ "K28_roots_differ", K28_roots_differ },
 	{ "K28_collective_call_of_some", K28_collective_call_of_some },
 	{ "K28_accumulate_not_aligned", K28_accumulate_not_aligned },
+	{ "K28_window_memory_freed", K28_window_memory_freed },
+	{ "K28_buffer_freed", K28_buffer_freed },
+	{ "K28_buffer_moved", K28_buffer_moved },
 	{ "K26_no_memory", K26_no_memory },
 	{ "K26_window_not_freed", K26_window_not_freed },
 	{ "K26_window_freed_at_the_end", K26_window_freed_at_the_end },

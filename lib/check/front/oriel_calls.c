@@ -584,7 +584,10 @@ static void add_window(struct place here, oriel_win *win, const oriel_group *gro
 		return;
 	}
 	flags = (uint16_t)((info.kind == ORIEL_WIN_SHARED ? WINDOW_SHARED : 0) |
-	                   (info.kind == ORIEL_WIN_DYNAMIC ? WINDOW_DYNAMIC : 0));
+	                   (info.kind == ORIEL_WIN_DYNAMIC ? WINDOW_DYNAMIC : 0) |
+	                   (info.kind == ORIEL_WIN_CREATED ? WINDOW_CREATED : 0));
+	if (flags & WINDOW_CREATED)
+		memory_watch(window->key, (uint64_t)(uintptr_t)info.base, info.size_bytes);
 	trace_ranks(here,
 	            (struct trace_event){ .kind = TRACE_WINDOW,
 	                                  .flags = flags,
@@ -649,6 +652,7 @@ int oriel_win_free(oriel_win **win)
 	int rc;
 
 	if (window) {
+		memory_unwatch(window->key);
 		event.object = window->key;
 		event.kind = TRACE_WINDOW_FREE;
 		trace_add(here, event);

@@ -35,6 +35,7 @@ static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
 static struct place keys[TRACE_SITES];
 static bool is_binding[TRACE_SITES]; /* the place is in an MPI's library, such as Fortran's */
 static uint16_t places[PLACES];      /* 0: free; else a site's index + 1 */
+static _Thread_local __attribute__((tls_model("initial-exec"))) bool is_busy;
 
 /* ---- the file ---- */
 
@@ -125,6 +126,11 @@ void trace_open(void)
 bool trace_is_on(void)
 {
 	return trace;
+}
+
+bool trace_is_busy(void)
+{
+	return is_busy;
 }
 
 void trace_job(const char *job, int rank, int size)
@@ -280,6 +286,26 @@ static void write_pieces(union trace_room *rooms, const struct trace_piece piece
 		rooms[i / TRACE_ROOM_PIECES].pieces[i % TRACE_ROOM_PIECES] = pieces[i];
 }
 
+/* Keeps in mind which memory of the origin is in use. The caller holds `recording`. */
+static void note_memory(const struct trace_event *event, const struct trace_piece pieces[])
+{
+	if (event->kind != TRACE_OPERATION) {
+		if (event->kind <= TRACE_FENCE_END)
+			memory_completed();
+		return;
+	}
+	if (event->flags & OPERATION_PLAIN) {
+		if (event->plain.sides & PLAIN_READ)
+			memory_used(event->plain.read);
+		if (event->plain.sides & PLAIN_WRITTEN)
+			memory_used(event->plain.written);
+		return;
+	}
+	pieces += event->of.target_pieces;
+	for (uint32_t i = 0; i < event->of.read_pieces + event->of.written_pieces; i++)
+		memory_used(pieces[i].first);
+}
+
 void trace_add_with(struct place place, struct trace_event event, const struct trace_piece pieces[], size_t count)
 {
 	uint64_t rooms = 1 + (count + TRACE_ROOM_PIECES - 1) / TRACE_ROOM_PIECES;
@@ -287,7 +313,9 @@ void trace_add_with(struct place place, struct trace_event event, const struct t
 
 	if (!trace)
 		return;
+	is_busy = true;
 	pthread_mutex_lock(&recording);
+	note_memory(&event, pieces);
 	room = take_rooms(rooms);
 	if (room) {
 		room->event = event;
@@ -299,6 +327,7 @@ void trace_add_with(struct place place, struct trace_event event, const struct t
 		__atomic_store_n(&trace->room_count, trace->room_count + rooms, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&recording);
+	is_busy = false;
 }
 
 void trace_add(struct place place, struct trace_event event)

@@ -27,6 +27,9 @@ void trace_open(void);
 
 bool trace_is_on(void);
 
+/* Returns whether this thread is recording an event. */
+bool trace_is_busy(void);
+
 /* Names the job of this rank. */
 void trace_job(const char *job, int rank, int size);
 
@@ -86,5 +89,44 @@ void window_remove(uint64_t handle);
 uint64_t ranks_hash(const int ranks[], int count);
 
 uint64_t hash_mix(uint64_t key, uint64_t more);
+
+/* memory.c: memory that is freed */
+
+/* The program's memory is that of a window, from here until memory_unwatch. */
+void memory_watch(uint64_t key, uint64_t first, uint64_t bytes);
+void memory_unwatch(uint64_t key);
+
+#define MEMORY_LINES 65536
+#define MEMORY_LINE_BYTES 64
+
+/* Written to under the lock of the trace. */
+extern struct memory_table {
+	uint32_t completions;
+	uint32_t latest;              /* the number of completions at the latest operation, + 1; 0: there was none */
+	uint32_t lines[MEMORY_LINES]; /* at the latest one that had a buffer in the line */
+} memory_table __attribute__((visibility("hidden")));
+
+static inline uint32_t *memory_line(uint64_t address)
+{
+	return &memory_table.lines[address / MEMORY_LINE_BYTES % MEMORY_LINES];
+}
+
+/* An operation uses memory at the origin. */
+static inline void memory_used(uint64_t first)
+{
+	uint32_t number = memory_table.completions + 1;
+
+	__atomic_store_n(&memory_table.latest, number, __ATOMIC_RELAXED);
+	__atomic_store_n(memory_line(first), number, __ATOMIC_RELAXED);
+}
+
+/* Operations are complete. */
+static inline void memory_completed(void)
+{
+	__atomic_store_n(&memory_table.completions, memory_table.completions + 1, __ATOMIC_RELAXED);
+}
+
+/* This memory is about to be freed. 0 bytes: how many is not known. */
+void memory_freed(struct place place, uint64_t first, uint64_t bytes);
 
 #endif

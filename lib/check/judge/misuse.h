@@ -30,10 +30,12 @@ enum misuse {
 	MISUSE_NO_EPOCH,
 	MISUSE_RANGE,
 	MISUSE_ARGUMENT,
-	MISUSE_COLLECTIVE, /* two members make different collective calls */
-	MISUSE_ROOT,       /* or name different roots */
-	MISUSE_ABSENT,     /* some members have not made one at the end */
-	HINT_ALIGNMENT,    /* of an accumulate */
+	MISUSE_COLLECTIVE,   /* two members make different collective calls */
+	MISUSE_ROOT,         /* or name different roots */
+	MISUSE_ABSENT,       /* some members have not made one at the end */
+	MISUSE_WINDOW_FREED, /* its memory is freed before it is */
+	MISUSE_BUFFER_FREED, /* before an operation is complete at its origin */
+	HINT_ALIGNMENT,      /* of an accumulate */
 	LEAK_WINDOW,
 	MISUSES
 };
@@ -78,6 +80,9 @@ void rules_of_window(const struct view *view, const struct trace_event *event);
 
 /* The call was refused. Other ranks may hold memory that it names. */
 void rules_of_refused(struct view *view, const struct trace_event *event);
+
+/* The rank has freed memory. */
+void rules_of_memory(const struct trace_event *event, int rank);
 
 /* The job has ended, and all events were taken. */
 void rules_of_end(void);

@@ -34,6 +34,8 @@ static void take_event(const struct trace_event *event, const struct trace_piece
 	struct view *view = view_of(event->object, rank);
 
 	take_message(event, rank, pieces);
+	if (event->kind == TRACE_FREED)
+		rules_of_memory(event, rank);
 	if (event->kind == TRACE_ENTER)
 		rules_of_collective(event, rank);
 	if (!view)

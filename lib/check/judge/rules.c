@@ -245,6 +245,45 @@ void rules_of_refused(struct view *view, const struct trace_event *event)
 		misuse_add(MISUSE_ARGUMENT, view->window, call, no_call);
 }
 
+/* ---- memory that is freed ---- */
+
+static bool has_bytes(const struct access *access, const struct trace_event *event)
+{
+	for (uint32_t i = 0; access && i < access->piece_count; i++) {
+		const struct trace_piece *piece = &access->pieces[i];
+
+		if (piece->first < event->base + event->size_bytes && event->base < piece->first + piece->bytes)
+			return true;
+	}
+	return false;
+}
+
+static void rule_of_buffers(const struct view *view, const struct trace_event *event)
+{
+	for (uint32_t i = 0; i < view->count; i++) {
+		const struct operation *operation = view->pending[i];
+		struct misuse_call call = { view->rank, operation->at->site };
+
+		if (event->unit_bytes && operation->at->ns >= event->unit_bytes)
+			continue; /* the memory may have been another block then */
+		if (!operation->is_local && (has_bytes(operation->read, event) || has_bytes(operation->written, event)))
+			misuse_add(MISUSE_BUFFER_FREED, view->window, call, call_of(view, event));
+	}
+}
+
+void rules_of_memory(const struct trace_event *event, int rank)
+{
+	const struct view *view = view_of(event->object, rank);
+
+	if (view)
+		misuse_add(MISUSE_WINDOW_FREED, view->window, (struct misuse_call){ rank, view->made_at },
+		           call_of(view, event));
+	if (event->object)
+		return;
+	for (view = replaying.ranks[rank].views; view; view = view->next_of_rank)
+		rule_of_buffers(view, event);
+}
+
 /* ---- windows, and the end ---- */
 
 void rules_of_window(const struct view *view, const struct trace_event *event)

@@ -13,7 +13,8 @@
 	X(Get_accumulate) X(Rput) X(Rget) X(Raccumulate) X(Rget_accumulate) X(Fetch_and_op) X(Compare_and_swap)           \
 		X(Win_fence) X(Win_post) X(Win_start) X(Win_complete) X(Win_wait) X(Win_test) X(Win_lock) X(Win_unlock)       \
 			X(Win_lock_all) X(Win_unlock_all) X(Win_flush) X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) \
-				X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_free) X(Win_set_name)
+				X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_free) X(Win_set_name) \
+					X(Free_mem)
 #if MPI_VERSION >= 4
 #define CALLS_OF_MPI_4(X)                                                                                           \
 	X(Put_c)                                                                                                        \
@@ -581,6 +582,8 @@ static int end_making(struct collective *making, MPI_Comm handle, const MPI_Win 
 
 	if (comm)
 		window = window_add((uint64_t)(uintptr_t)*win, hash_mix(comm->id, making->leave.id), comm->ranks, comm->size);
+	if (window && event.flags & WINDOW_CREATED)
+		memory_watch(window->key, event.base, event.size_bytes);
 	if (window) {
 		event.kind = TRACE_WINDOW;
 		event.flags |= WINDOW_OF_MPI;
@@ -614,7 +617,7 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
 {
 	struct collective making = begin_making(HERE("MPI_Win_create"), comm);
 
-	return end_making(&making, comm, win, part_of(base, size, disp_unit, 0),
+	return end_making(&making, comm, win, part_of(base, size, disp_unit, WINDOW_CREATED),
 	                  next.Win_create(base, size, disp_unit, info, comm, win));
 }
 TAKEN(Win_create);
@@ -656,6 +659,7 @@ int MPI_Win_free(MPI_Win *win)
 	int rc;
 
 	if (window) {
+		memory_unwatch(window->key);
 		event.object = window->key;
 		event.size_bytes = (uint64_t)window->count;
 		trace_add(HERE("MPI_Win_free"), event);
@@ -674,6 +678,18 @@ int MPI_Win_free(MPI_Win *win)
 	return leave(HERE("MPI_Win_free"), is_own ? event.object : 0, rc);
 }
 TAKEN(Win_free);
+
+int MPI_Free_mem(void *base)
+{
+	int rc;
+
+	if (call_begin() && base)
+		memory_freed(HERE("MPI_Free_mem"), (uint64_t)(uintptr_t)base, 0);
+	rc = next.Free_mem(base);
+	call_end();
+	return rc;
+}
+TAKEN(Free_mem);
 
 int MPI_Win_set_name(MPI_Win win, const char *name)
 {
@@ -812,7 +828,7 @@ int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
 {
 	struct collective making = begin_making(HERE("MPI_Win_create_c"), comm);
 
-	return end_making(&making, comm, win, part_of(base, size, disp_unit, 0),
+	return end_making(&making, comm, win, part_of(base, size, disp_unit, WINDOW_CREATED),
 	                  next.Win_create_c(base, size, disp_unit, info, comm, win));
 }
 TAKEN(Win_create_c);
