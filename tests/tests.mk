@@ -85,7 +85,7 @@ $(B)/tests/check-epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.so
 $(B)/tests/check-budget: $(call objects,tests/check/budget.c perf/bench/steps.c) $(B)/lib/liboriel.so
 	$(link_test) $^ -Wl,-rpath,$(abspath $(B)/lib)
 
-check_of_mpi = $(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $<
+check_of_mpi = $(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -pthread -o $@ $<
 $(B)/tests/check-mpi-pairs-%: tests/check/mpi_pairs.c tests/check/mpi_cases.h ; $(check_of_mpi)
 $(B)/tests/check-mpi-misuse-%: tests/check/mpi_misuse.c tests/check/mpi_cases.h ; $(check_of_mpi)
 

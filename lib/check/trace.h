@@ -73,6 +73,8 @@ enum trace_kind {
 	TRACE_RECEIVED,    /* from rank, with tag `id`; `base` receives before it may be pending */
 	TRACE_PROBED,      /* a message of rank and tag `id` is there */
 	TRACE_FREED,       /* memory at `base`, of the window of `object`, or 0: any; after `unit_bytes` ns */
+	TRACE_INIT,        /* MPI begins */
+	TRACE_THREAD,      /* a thread calls, and the level of threads does not allow it */
 	TRACE_REFUSED,     /* the call has failed, or ends the job; rank: the target, or -1 */
 	TRACE_UNKNOWN,     /* what follows cannot be judged */
 	TRACE_KINDS

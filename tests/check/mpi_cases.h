@@ -28,7 +28,7 @@ static const struct check_case *cases_begin(int argc, char **argv, const struct 
 		list++;
 	if (argc != 3 || !list->name)
 		return NULL;
-	MPI_Init(&argc, &argv);
+	MPI_Init(&argc, &argv); /* WRONG */
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
 	memset(base, 0, BYTES);

@@ -8,6 +8,8 @@
  */
 #include "mpi_cases.h"
 
+#include <pthread.h>
+
 static bool wrong;
 
 static MPI_Group group_of(int member)
@@ -396,6 +398,28 @@ static void K28_accumulate_not_aligned(void)
 	MPI_Win_free(&other);
 }
 
+/* ---- threads ---- */
+
+static void *send_message(void *unused)
+{
+	(void)unused;
+	MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD); /* WRONG */
+	return NULL;
+}
+
+/* MPI_Init has asked for no threads; its line is that of the other file. */
+static void K28_call_of_another_thread(void)
+{
+	pthread_t thread;
+
+	if (rank == 1)
+		MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (rank == 0 && !wrong)
+		send_message(NULL);
+	if (rank == 0 && wrong && pthread_create(&thread, NULL, send_message, NULL) == 0)
+		pthread_join(thread, NULL);
+}
+
 /* ---- memory that is freed ---- */
 
 static void K28_window_memory_freed(void)
@@ -532,6 +556,7 @@ static const struct check_case cases[] = {
 	{ "K28_collective_call_of_some", K28_collective_call_of_some },
 	{ "K28_accumulate_not_aligned", K28_accumulate_not_aligned },
 	{ "K28_window_memory_freed", K28_window_memory_freed },
+	{ "K28_call_of_another_thread", K28_call_of_another_thread },
 	{ "K28_buffer_freed", K28_buffer_freed },
 	{ "K28_buffer_moved", K28_buffer_moved },
 	{ "K26_no_memory", K26_no_memory },

@@ -60,6 +60,8 @@ static const struct {
 	                          "the window is freed first" },
 	[MISUSE_BUFFER_FREED] = { "buffer_freed", "the buffer of an operation is freed before it is complete",
 	                          "flush_local, flush, unlock, complete or fence is missing between the two" },
+	[MISUSE_THREAD] = { "thread_level_too_low", "a thread calls, and the level of threads allows another one only",
+	                    "MPI_Init_thread asks for MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE" },
 	[HINT_ALIGNMENT] = { "accumulate_not_aligned",
 	                     "elements of an accumulate are not aligned: MPI does not promise that it is atomic",
 	                     "the address of an element is a multiple of its size" },

@@ -35,6 +35,7 @@ enum misuse {
 	MISUSE_ABSENT,       /* some members have not made one at the end */
 	MISUSE_WINDOW_FREED, /* its memory is freed before it is */
 	MISUSE_BUFFER_FREED, /* before an operation is complete at its origin */
+	MISUSE_THREAD,       /* a thread calls that must not */
 	HINT_ALIGNMENT,      /* of an accumulate */
 	LEAK_WINDOW,
 	MISUSES
@@ -80,6 +81,9 @@ void rules_of_window(const struct view *view, const struct trace_event *event);
 
 /* The call was refused. Other ranks may hold memory that it names. */
 void rules_of_refused(struct view *view, const struct trace_event *event);
+
+/* A thread of the rank must not call. */
+void rules_of_threads(const struct trace_event *event, int rank);
 
 /* The rank has freed memory. */
 void rules_of_memory(const struct trace_event *event, int rank);

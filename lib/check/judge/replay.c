@@ -34,6 +34,10 @@ static void take_event(const struct trace_event *event, const struct trace_piece
 	struct view *view = view_of(event->object, rank);
 
 	take_message(event, rank, pieces);
+	if (event->kind == TRACE_INIT)
+		replaying.ranks[rank].begun_at = event->site;
+	if (event->kind == TRACE_THREAD)
+		rules_of_threads(event, rank);
 	if (event->kind == TRACE_FREED)
 		rules_of_memory(event, rank);
 	if (event->kind == TRACE_ENTER)

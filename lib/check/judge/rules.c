@@ -284,6 +284,14 @@ void rules_of_memory(const struct trace_event *event, int rank)
 		rule_of_buffers(view, event);
 }
 
+/* ---- threads ---- */
+
+void rules_of_threads(const struct trace_event *event, int rank)
+{
+	misuse_add(MISUSE_THREAD, NULL, (struct misuse_call){ rank, event->site },
+	           (struct misuse_call){ rank, replaying.ranks[rank].begun_at });
+}
+
 /* ---- windows, and the end ---- */
 
 void rules_of_window(const struct view *view, const struct trace_event *event)

@@ -102,6 +102,7 @@ struct promises {
 };
 
 struct rank_state {
+	uint32_t begun_at;                 /* MPI_Init or its like */
 	struct view *views;                /* of windows that are open */
 	struct clock *meeting;             /* when the latest collective creation began */
 	struct clock *receiving;           /* when the latest receive began */

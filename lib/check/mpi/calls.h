@@ -36,6 +36,19 @@ extern _Thread_local struct current {
 	uint64_t key;
 } current __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* The level of threads allows calls of one thread only: that for which this is set. */
+extern bool is_one_thread __attribute__((visibility("hidden")));
+extern _Thread_local bool may_call __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Records a call of another thread, once for each. */
+static inline void thread_check(struct place place)
+{
+	if (!is_one_thread || may_call)
+		return;
+	may_call = true;
+	trace_add(place, (struct trace_event){ .kind = TRACE_THREAD, .rank = -1 });
+}
+
 /* A call begins, which ends by call_end. Returns whether it is the program's, and is recorded. */
 static inline bool call_begin(void)
 {

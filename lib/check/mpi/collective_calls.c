@@ -68,6 +68,7 @@ struct collective collective_begin(struct place place, MPI_Comm handle, enum flo
 
 	if (!call_begin())
 		return collective;
+	thread_check(place);
 	comm = comm_find(handle);
 	if (!comm) {
 		trace_unknown(place);

@@ -216,11 +216,17 @@ static void name_job(void)
 	trace_job(name, rank, size);
 }
 
-static void begin_job(int provided)
+/* The MPI may have provided more than the program has asked for. */
+static void begin_job(struct place place)
 {
-	int is_multiple = provided == MPI_THREAD_MULTIPLE, any = 0;
+	int provided = MPI_THREAD_MULTIPLE, is_multiple, any = 0;
 
 	inside++;
+	PMPI_Query_thread(&provided);
+	is_multiple = provided == MPI_THREAD_MULTIPLE;
+	is_one_thread = provided == MPI_THREAD_SINGLE || provided == MPI_THREAD_FUNNELED;
+	may_call = true;
+	trace_add(place, (struct trace_event){ .kind = TRACE_INIT, .rank = -1 });
 	comm_add(MPI_COMM_WORLD, 0);
 	comm_add(MPI_COMM_SELF, 1);
 	PMPI_Allreduce(&is_multiple, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -238,7 +244,7 @@ int MPI_Init(int *argc, char ***argv)
 	rc = next.Init(argc, argv);
 	inside--;
 	if (rc == MPI_SUCCESS)
-		begin_job(MPI_THREAD_SINGLE);
+		begin_job(HERE("MPI_Init"));
 	return rc;
 }
 TAKEN(Init);
@@ -252,7 +258,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	rc = next.Init_thread(argc, argv, required, provided);
 	inside--;
 	if (rc == MPI_SUCCESS)
-		begin_job(*provided);
+		begin_job(HERE("MPI_Init_thread"));
 	return rc;
 }
 TAKEN(Init_thread);

@@ -28,7 +28,8 @@
 
 _Thread_local int inside;
 _Thread_local struct current current;
-bool has_threads;
+bool has_threads, is_one_thread;
+_Thread_local bool may_call;
 
 /* ---- sending ---- */
 
@@ -46,6 +47,7 @@ static const struct comm *begin_send(struct place place, MPI_Comm handle, int de
 
 	if (!call_begin() || dest == MPI_PROC_NULL)
 		return NULL;
+	thread_check(place);
 	comm = comm_find(handle);
 	if (comm)
 		trace_add(place, send_event(comm, dest, tag));
@@ -143,6 +145,7 @@ static const struct comm *begin_receive(struct place place, MPI_Comm handle, int
 
 	if (!call_begin() || source == MPI_PROC_NULL)
 		return NULL;
+	thread_check(place);
 	comm = comm_find(handle);
 	if (comm)
 		trace_add(place, (struct trace_event){ .kind = TRACE_RECEIVE, .rank = -1 });

@@ -45,8 +45,10 @@ static struct window *begin(struct place here, MPI_Win win)
 {
 	struct window *window = call_begin() ? window_of(win) : NULL;
 
-	if (window)
-		current = (struct current){ here, window->key };
+	if (!window)
+		return NULL;
+	current = (struct current){ here, window->key };
+	thread_check(here);
 	return window;
 }
 
