@@ -158,3 +158,9 @@ bool heavy_barrier(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
+
+int owned_lock_give_with(struct owned_lock *lock, int rc)
+{
+	owned_lock_give(lock);
+	return rc;
+}

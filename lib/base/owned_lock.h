@@ -100,4 +100,7 @@ static inline void owned_lock_give(struct owned_lock *lock)
 		owned_lock_give_as_owner(lock);
 }
 
+/* Gives the lock back and returns rc. Out of line: fast paths save no registers. */
+int owned_lock_give_with(struct owned_lock *lock, int rc);
+
 #endif

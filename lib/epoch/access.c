@@ -10,9 +10,8 @@
  * the data. The target posts n + 1 only after it has seen completed n. So a writer is at most one
  * epoch ahead, and comparing for equality is enough.
  *
- * LINK_GRANTED marks a target whose post has been seen: the word may move on to n + 1 while this
- * rank is still inside epoch n towards others (P12). A target that is dead, or has left the window
- * after an error (LINK_GONE), ends its link with ORIEL_ERR_PEER.
+ * A target that is dead, or has left the window after an error (LINK_GONE), ends its link with
+ * ORIEL_ERR_PEER.
  *
  * Closing goes link by link, in the order in which posts arrive. Gets are waited for, since a flag
  * must not overtake a read. The flag leaves in one list with the small puts. Operations that use
@@ -277,39 +276,35 @@ static int complete_rest(struct closing *closing)
 	return rc;
 }
 
-/* Releases win->lock. */
-static int complete_entered(struct oriel_win *win)
+int complete_held(struct oriel_win *win, uint32_t closed)
 {
 	struct closing closing = { .win = win };
-	int rc = complete_begin(win);
+	int rc;
 
-	if (rc) {
-		win_leave(win);
+	for (uint32_t i = 0; i < closed; i++)
+		win->access.links[i]->marks |= LINK_ACCESS | LINK_GRANTED | LINK_FLAGGED | LINK_CLOSED;
+	rc = complete_begin(win);
+	if (rc)
 		return rc;
-	}
 	close_links(win, &closing);
 	rc = complete_rest(&closing);
 	win->sync &= ~(unsigned)SYNC_COMPLETING;
 	if (rc == 0 && closing.all)
 		end_access(win);
-	win_leave(win);
 	if (rc)
 		return rc;
 	if (closing.code == ORIEL_ERR_PEER)
 		return err_in(win_peer_error(win, closing.rank), "oriel_win_complete");
-	return closing.code ? closing.code : win_tell_sticky(win, "oriel_win_complete");
+	return closing.code ? closing.code : win_sticky_held(win, "oriel_win_complete");
 }
 
 int complete_any(struct oriel_win *win)
 {
 	int rc = win_enter_pushing(win, "oriel_win_complete", false);
 
-	return rc ? rc : complete_entered(win);
-}
-
-int complete_others(struct oriel_win *win, uint32_t closed)
-{
-	for (uint32_t i = 0; i < closed; i++)
-		win->access.links[i]->marks |= LINK_ACCESS | LINK_GRANTED | LINK_FLAGGED | LINK_CLOSED;
-	return complete_entered(win);
+	if (rc)
+		return rc;
+	rc = complete_held(win, 0);
+	win_leave(win);
+	return rc;
 }

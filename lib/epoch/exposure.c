@@ -47,9 +47,9 @@ static int still_inside(struct oriel_win *win)
 	for (uint32_t i = 0; i < win->exposure.count; i++) {
 		const struct link *link = win->exposure.links[i];
 
-		if (link_lost(link))
-			continue;                                                                 /* wait reports it */
-		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected) /* pairs with send_completed */
+		if (flag_load(&link_flags(win, link)->completed) == link->completed_expected)
+			continue;         /* pairs with send_completed */
+		if (!link_lost(link)) /* wait reports a lost one */
 			return err_set(ORIEL_ERR_SYNC,
 			               "oriel_win_post: %s: rank %d has not completed the epoch that ended with "
 			               "another rank's death; call again later",
@@ -58,8 +58,8 @@ static int still_inside(struct oriel_win *win)
 	return 0;
 }
 
-/* A flag that cannot be sent belongs to a dead origin, which wait reports. `ready`: the link is. */
-static inline int post_to(struct oriel_win *win, struct link *link, bool ready)
+/* A flag that cannot be sent belongs to a dead origin, which wait reports. */
+static inline int post_to(struct oriel_win *win, struct link *link)
 {
 	struct flag_pair *there = link_flags_there(link);
 
@@ -69,7 +69,7 @@ static inline int post_to(struct oriel_win *win, struct link *link, bool ready)
 	}
 	link->completed_expected++;
 	link->posted_sent++;
-	return ready ? link_send_posted(link) : link_post(win, link);
+	return link_post(win, link);
 }
 
 static int post_links(struct oriel_win *win, bool nocheck)
@@ -81,15 +81,31 @@ static int post_links(struct oriel_win *win, bool nocheck)
 
 		if (nocheck)
 			link->completed_expected++;
-		else if (post_to(win, link, false) == ORIEL_ERR_MEMORY)
+		else if (post_to(win, link) == ORIEL_ERR_MEMORY)
 			rc = ORIEL_ERR_MEMORY;
 	}
 	if (win->exposure.count > 0)
-		epoch_begun(win, CALL_POST, SYNC_EXPOSURE);
+		exposure_begun(win);
 	else
 		win->sync |= SYNC_EXPOSURE_NOBODY;
-	win->probe_ns = 0;
 	return rc;
+}
+
+/* Checks the arguments, and makes the links to the origins. */
+static int post_prepare(struct oriel_win *win, const struct oriel_group *group, int assertions)
+{
+	int rc = post_check(win, group, assertions);
+
+	return rc ? rc : epoch_open(win, &win->exposure, group, "oriel_win_post");
+}
+
+int post_held(struct oriel_win *win, const struct oriel_group *group, int assertions)
+{
+	int rc = assertions == 0 && may_post(win, group) ? 0 : post_prepare(win, group, assertions);
+
+	if (rc == 0)
+		rc = still_inside(win);
+	return rc ? rc : post_links(win, assertions & ORIEL_MODE_NOCHECK);
 }
 
 int post_any(struct oriel_win *win, const struct oriel_group *group, int assertions)
@@ -98,46 +114,9 @@ int post_any(struct oriel_win *win, const struct oriel_group *group, int asserti
 
 	if (rc)
 		return rc;
-	rc = post_check(win, group, assertions);
-	if (rc == 0)
-		rc = epoch_open(win, &win->exposure, group, "oriel_win_post");
-	if (rc == 0)
-		rc = still_inside(win);
-	if (rc == 0)
-		rc = post_links(win, assertions & ORIEL_MODE_NOCHECK);
+	rc = post_held(win, group, assertions);
 	win_leave(win);
 	return rc;
-}
-
-/* Posts to all origins, or to none and returns false. */
-static bool post_to_all(struct oriel_win *win)
-{
-	const struct epoch *exposure = &win->exposure;
-
-	for (uint32_t i = 0; i < exposure->count; i++) {
-		if (!takes_post(win, exposure->links[i]))
-			return false;
-	}
-	for (uint32_t i = 0; i < exposure->count; i++)
-		post_to(win, exposure->links[i], true);
-	exposure_begun(win);
-	return true;
-}
-
-int post_to_one(struct oriel_win *win, struct link *link)
-{
-	post_to(win, link, true);
-	exposure_begun(win);
-	win_leave_at_once(win);
-	return 0;
-}
-
-int post_entered(struct oriel_win *win, const struct oriel_group *group)
-{
-	bool posted = may_post(win, group) && post_to_all(win);
-
-	win_leave_at_once(win);
-	return posted ? 0 : post_any(win, group, 0);
 }
 
 /* Takes the right to close the epoch. The caller holds win->lock. */

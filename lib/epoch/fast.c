@@ -3,8 +3,8 @@
  * fast.c - the fast paths of start, complete, post, wait, lock and unlock
  *
  * They are for mapped windows, the group of the previous epoch, and locks that no other rank uses.
- * Else the general path runs (general.h), from other files: the compiler leaves it there, and the
- * fast paths save no registers.
+ * The general paths (general.h) are in other files, and cold here: so the fast paths save no
+ * registers.
  */
 #include "base/order.h"
 #include "epoch/general.h"
@@ -13,6 +13,11 @@
 #include "win/link.h"
 #include "win/lock_mapped.h"
 #include "win/win.h"
+
+__attribute__((cold)) int complete_held(struct oriel_win *win, uint32_t closed);
+__attribute__((cold)) int post_held(struct oriel_win *win, const struct oriel_group *group, int assertions);
+__attribute__((cold)) int lock_member(struct oriel_win *win, enum oriel_lock_type type, int rank, int assertions);
+__attribute__((cold)) int unlock_member(struct oriel_win *win, int rank);
 
 int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
 {
@@ -54,7 +59,7 @@ int oriel_win_complete(oriel_win *win)
 	count = epoch_allows(win, CALL_COMPLETE) && win->epoch_mrs.count == 0 ? win->access.count : 0;
 	do {
 		if (i == count || !close_by_store(win, win->access.links[i]))
-			return complete_others(win, i);
+			return win_leave_with(win, complete_held(win, i));
 	} while (++i < count);
 	win->sync &= ~(unsigned)SYNC_ACCESS_ALL;
 	gate_close_all(win);
@@ -62,23 +67,29 @@ int oriel_win_complete(oriel_win *win)
 	return 0;
 }
 
-int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
+/* Posts to the only origin, if its word is mapped. Returns whether it has. */
+static inline bool post_one_by_store(struct oriel_win *win, const struct oriel_group *group)
 {
 	struct flag_pair *there;
 	struct link *link;
 
-	if (assertions || !win_enter_at_once(win))
-		return post_any(win, group, assertions);
-	if (win->exposure.count != 1 || !may_post(win, group))
-		return post_entered(win, group);
+	if (win->exposure.count != 1)
+		return false;
 	link = win->exposure.links[0];
-	if (!takes_post(win, link))
-		return post_entered(win, group);
 	there = link_flags_there(link);
-	if (!there)
-		return post_to_one(win, link);
+	if (!there || !may_post(win, group) || !takes_post(win, link))
+		return false;
 	post_by_store(link, there);
 	exposure_begun(win);
+	return true;
+}
+
+int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
+{
+	if (assertions || !win_enter_at_once(win))
+		return post_any(win, group, assertions);
+	if (!post_one_by_store(win, group))
+		return win_leave_with(win, post_held(win, group, 0));
 	win_leave_at_once(win);
 	return 0;
 }
@@ -126,12 +137,9 @@ int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, i
 		return lock_any(win, type, target_rank, assertions);
 	link = living_link(win, target_rank);
 	lock = lock_idle(win, link);
-	if (!lock || !may_lock(win, type, assertions))
-		return lock_entered(win, type, target_rank, assertions);
+	if (!lock || !may_lock(win, type, assertions) || !lock_take_mapped(lock, type == ORIEL_LOCK_EXCLUSIVE))
+		return win_leave_with(win, lock_member(win, type, target_rank, assertions));
 	lock_begun(win, link, type);
-	lock_note_pressed(win, lock);
-	if (!lock_take_mapped(lock, type == ORIEL_LOCK_EXCLUSIVE))
-		return lock_asked(win, link);
 	link->marks = (uint16_t)((link->marks & ~LINK_LOCKING) | LINK_GRANTED | LINK_ACCESS);
 	win_leave_at_once(win);
 	return 0;
@@ -146,12 +154,12 @@ int oriel_win_unlock(oriel_win *win, int target_rank)
 		return unlock_any(win, target_rank);
 	link = living_link(win, target_rank);
 	lock = lock_held(win, link);
-	if (!lock || !(win->sync & SYNC_LOCK))
-		return unlock_entered(win, target_rank);
+	if (!lock || !(win->sync & SYNC_LOCK) || win->epoch_mrs.count > 0)
+		return win_leave_with(win, unlock_member(win, target_rank));
 	lock_release_mapped(lock);
 	link->marks &= (uint16_t)~LOCK_MARKS;
 	gate_close(link);
-	lock_ended(win);
+	lock_counted_out(win);
 	win_leave_at_once(win);
 	return win_tell_sticky(win, "oriel_win_unlock");
 }

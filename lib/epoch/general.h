@@ -3,7 +3,7 @@
  * general.h - the general paths of epoch calls, and what fast.c shares with them
  *
  * fast.c calls these functions if anything is unusual. Those named _any enter the window; of the
- * others the caller holds win->lock.
+ * others the caller holds win->lock. It still does when they return; a wait in them gives it up.
  */
 #ifndef ORIEL_GENERAL_H
 #define ORIEL_GENERAL_H
@@ -26,24 +26,15 @@ int wait_any(struct oriel_win *win);
 int lock_any(struct oriel_win *win, enum oriel_lock_type type, int rank, int assertions);
 int unlock_any(struct oriel_win *win, int rank);
 
-/* The others release win->lock. */
+/* Completes an epoch of which the fast path has closed the first `closed` links. */
+int complete_held(struct oriel_win *win, uint32_t closed);
 
-/*
- * Completes an epoch of which the first `closed` links are closed, and the others need more than a
- * store.
- */
-int complete_others(struct oriel_win *win, uint32_t closed);
+int post_held(struct oriel_win *win, const struct oriel_group *group, int assertions);
 
-int post_entered(struct oriel_win *win, const struct oriel_group *group);
+/* Locks, or continues what lock_take_mapped has begun. */
+int lock_member(struct oriel_win *win, enum oriel_lock_type type, int rank, int assertions);
 
-/* Posts to the only origin, which takes it. */
-int post_to_one(struct oriel_win *win, struct link *link);
-
-int lock_entered(struct oriel_win *win, enum oriel_lock_type type, int rank, int assertions);
-int unlock_entered(struct oriel_win *win, int rank);
-
-/* Waits for a lock that has been asked for. */
-int lock_asked(struct oriel_win *win, struct link *link);
+int unlock_member(struct oriel_win *win, int rank);
 
 static inline void start_links(struct oriel_win *win, bool nocheck)
 {
@@ -102,13 +93,19 @@ static inline void lock_begun(struct oriel_win *win, struct link *link, enum ori
 	win->sync &= ~(unsigned)SYNC_FENCE;
 }
 
-static inline void lock_ended(struct oriel_win *win)
+/* Returns whether this was the last lock epoch. */
+static inline bool lock_counted_out(struct oriel_win *win)
 {
 	win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again */
 	if (--win->locks.open > 0)
-		return;
+		return false;
 	win->sync &= ~(unsigned)SYNC_LOCK;
-	if (win->epoch_mrs.count)
+	return true;
+}
+
+static inline void lock_ended(struct oriel_win *win)
+{
+	if (lock_counted_out(win) && win->epoch_mrs.count)
 		release_epoch_mrs(win);
 }
 
@@ -124,7 +121,7 @@ struct unlocking {
 
 /*
  * Closes them: issues what is deferred, gives back the lock behind it, and completes all of it. The
- * links that are done lose their marks. The caller holds win->lock; a wait gives it up. ERRORS:
+ * links that are done lose their marks. ERRORS:
  * ORIEL_ERR_TIMEOUT, ORIEL_ERR_MEMORY: links are left; ORIEL_ERR_PEER (no text): none is.
  */
 int unlock_run(struct unlocking *unlocking);

@@ -91,7 +91,7 @@ static int lock_link(struct oriel_win *win, struct link *link)
 	return rc;
 }
 
-int lock_entered(struct oriel_win *win, enum oriel_lock_type type, int rank, int assertions)
+int lock_member(struct oriel_win *win, enum oriel_lock_type type, int rank, int assertions)
 {
 	struct link *link;
 	int rc = lock_check(win, type, rank, assertions);
@@ -100,7 +100,6 @@ int lock_entered(struct oriel_win *win, enum oriel_lock_type type, int rank, int
 		rc = lock_begin_any(win, type, rank, assertions & ORIEL_MODE_NOCHECK, &link);
 	if (rc == 0)
 		rc = lock_link(win, link);
-	win_leave(win);
 	return rc ? err_in(rc, "oriel_win_lock") : 0;
 }
 
@@ -108,15 +107,11 @@ int lock_any(struct oriel_win *win, enum oriel_lock_type type, int rank, int ass
 {
 	int rc = win_enter(win, "oriel_win_lock");
 
-	return rc ? rc : lock_entered(win, type, rank, assertions);
-}
-
-int lock_asked(struct oriel_win *win, struct link *link)
-{
-	int rc = lock_link(win, link);
-
+	if (rc)
+		return rc;
+	rc = lock_member(win, type, rank, assertions);
 	win_leave(win);
-	return rc ? err_in(rc, "oriel_win_lock") : 0;
+	return rc;
 }
 
 /* Finds the link, and takes the right to close its epoch. */
@@ -151,22 +146,25 @@ static int unlock_link(struct oriel_win *win, struct link *link)
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 
-int unlock_entered(struct oriel_win *win, int rank)
+int unlock_member(struct oriel_win *win, int rank)
 {
 	struct link *link;
 	int rc = unlock_begin(win, rank, &link);
 
 	if (rc == 0)
 		rc = unlock_link(win, link);
-	win_leave(win);
-	return rc ? err_in(rc, "oriel_win_unlock") : win_tell_sticky(win, "oriel_win_unlock");
+	return rc ? err_in(rc, "oriel_win_unlock") : win_sticky_held(win, "oriel_win_unlock");
 }
 
 int unlock_any(struct oriel_win *win, int rank)
 {
 	int rc = win_enter_closing(win, "oriel_win_unlock");
 
-	return rc ? rc : unlock_entered(win, rank);
+	if (rc)
+		return rc;
+	rc = unlock_member(win, rank);
+	win_leave(win);
+	return rc;
 }
 
 static int orphaned(struct oriel_win *win, int rank)

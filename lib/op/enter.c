@@ -78,14 +78,25 @@ int win_tell_refused(struct oriel_win *win, const char *call)
 	return rc;
 }
 
+int win_leave_with(struct oriel_win *win, int rc)
+{
+	win_leave(win);
+	return rc;
+}
+
+int win_find_news(struct oriel_win *win, const char *call)
+{
+	int rc = win_find_sticky(win, call);
+
+	return rc ? rc : win_find_refused(win, call);
+}
+
 int win_tell_news(struct oriel_win *win, const char *call)
 {
 	int rc;
 
 	owned_lock_take(&win->lock);
-	rc = win_find_sticky(win, call);
-	if (rc == 0)
-		rc = win_find_refused(win, call);
+	rc = win_find_news(win, call);
 	owned_lock_give(&win->lock);
 	return rc;
 }

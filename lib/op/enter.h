@@ -62,6 +62,9 @@ static inline void win_leave(struct oriel_win *win)
 	owned_lock_give(&win->lock);
 }
 
+/* Leaves the window and returns the general path's rc. Not inline: fast paths save no registers. */
+int win_leave_with(struct oriel_win *win, int rc);
+
 /*
  * Enters the window on the fast path: nothing has to be reported or sent, and no other thread wants
  * the lock. Returns false if win_enter is needed; nothing has happened. A window that this thread
@@ -104,16 +107,23 @@ static inline void win_leave_at_once(struct oriel_win *win)
 
 /*
  * Report what has failed since the call began, or after its own call (deferred_error.h), at the end
- * of completing calls. The first is called with win->lock, the others without. ERRORS:
- * ORIEL_ERR_PEER; those of operations.
+ * of completing calls. The caller of those named _find holds win->lock, that of the others does
+ * not. ERRORS: ORIEL_ERR_PEER; those of operations.
  */
 int win_find_refused(struct oriel_win *win, const char *call);
+int win_find_news(struct oriel_win *win, const char *call);
 int win_tell_refused(struct oriel_win *win, const char *call);
 int win_tell_news(struct oriel_win *win, const char *call);
 
 static inline int win_tell_sticky(struct oriel_win *win, const char *call)
 {
 	return win_has_news(win) ? win_tell_news(win, call) : 0;
+}
+
+/* Does what win_tell_sticky does for a caller that holds win->lock. */
+static inline int win_sticky_held(struct oriel_win *win, const char *call)
+{
+	return win_has_news(win) ? win_find_news(win, call) : 0;
 }
 
 #endif

@@ -117,8 +117,8 @@ static int put(struct wire *wire, struct ibv_sge origin, struct remote target, u
 	return rc;
 }
 
-/* Called with the lock held; releases it. */
-static int put_inline_entered(struct wire *wire, struct ibv_sge origin, struct remote target, uint64_t *number)
+/* The caller holds the lock. */
+static int put_inline_held(struct wire *wire, struct ibv_sge origin, struct remote target, uint64_t *number)
 {
 	struct ibv_send_wr *wr = continued(wire, origin.length, target);
 	int rc = 0;
@@ -130,7 +130,6 @@ static int put_inline_entered(struct wire *wire, struct ibv_sge origin, struct r
 			rc = wire_lost_connection();
 	}
 	*number = wire->posted;
-	owned_lock_give(&wire->lock);
 	return rc;
 }
 
@@ -138,7 +137,7 @@ static __attribute__((noinline)) int put_inline_waiting(struct wire *wire, struc
                                                         uint64_t *number)
 {
 	owned_lock_take(&wire->lock);
-	return put_inline_entered(wire, origin, target, number);
+	return owned_lock_give_with(&wire->lock, put_inline_held(wire, origin, target, number));
 }
 
 /*
@@ -149,7 +148,7 @@ int wire_put_inline(struct wire *wire, struct ibv_sge origin, struct remote targ
 	if (!owned_lock_take_as_owner(&wire->lock))
 		return put_inline_waiting(wire, origin, target, number);
 	if (origin.length != sizeof(uint64_t) || wire->batched > 0 || !has_room(wire))
-		return put_inline_entered(wire, origin, target, number);
+		return owned_lock_give_with(&wire->lock, put_inline_held(wire, origin, target, number));
 	append_inline(wire, bytes_of(origin), sizeof(uint64_t), target);
 	*number = wire->posted;
 	owned_lock_give_as_owner(&wire->lock);

@@ -248,13 +248,8 @@ static void remember_flags(struct link *link)
 	__atomic_store_n(&link->flags_there, there, __ATOMIC_RELEASE); /* pairs with link_flags_there */
 }
 
-int link_write_flag(struct link *link, size_t word_bytes, uint64_t before, uint64_t value, uint64_t *number)
+int link_store_flag(struct link *link, struct remote word, uint64_t before, uint64_t value, uint64_t *number)
 {
-	struct remote word = link_remote_flags(link);
-
-	word.addr += word_bytes;
-	if (!direct_has_stores(&link->peer->direct))
-		return wire_flag(&link->peer->wire, before, value, word, number);
 	if (!link_flags_there(link))
 		remember_flags(link);
 	return direct_flag(&link->peer->direct, before, value, word, number);
@@ -280,15 +275,11 @@ static bool queue_post(struct link *link)
 	return queued;
 }
 
-int link_post(struct oriel_win *win, struct link *link)
+int link_post_later(struct oriel_win *win, struct link *link)
 {
-	int rc = link_state(link) == LINK_READY ? 0 : link_prefetch(win, link);
+	int rc = link_prefetch(win, link);
 
-	if (rc)
-		return rc;
-	if (link_state(link) != LINK_READY && queue_post(link))
-		return 0;
-	return link_send_posted(link);
+	return rc || queue_post(link) ? rc : link_send_posted(link);
 }
 
 void link_map(struct link *link)

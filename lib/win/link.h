@@ -245,11 +245,23 @@ static inline struct flag_pair *link_flags_there(const struct link *link)
 	return __atomic_load_n(&link->flags_there, __ATOMIC_ACQUIRE); /* pairs with remember_flags */
 }
 
+/* Writes a flag word by direct_flag, and notes where the pair is mapped. */
+int link_store_flag(struct link *link, struct remote word, uint64_t before, uint64_t value, uint64_t *number);
+
 /*
  * Writes the flag word at `word_bytes` of the pair, not ordered behind work requests: by a store if
  * it is mapped, else by wire_flag, with its arguments and errors. The link is ready.
  */
-int link_write_flag(struct link *link, size_t word_bytes, uint64_t before, uint64_t value, uint64_t *number);
+static inline int link_write_flag(struct link *link, size_t word_bytes, uint64_t before, uint64_t value,
+                                  uint64_t *number)
+{
+	struct remote word = link_remote_flags(link);
+
+	word.addr += word_bytes;
+	if (direct_has_stores(&link->peer->direct))
+		return link_store_flag(link, word, before, value, number);
+	return wire_flag(&link->peer->wire, before, value, word, number);
+}
 
 /* Finds or makes the link to member `rank`. Under win->lock. ERRORS: ORIEL_ERR_MEMORY. */
 int link_get(struct oriel_win *win, int rank, struct link **link);
@@ -292,14 +304,20 @@ void link_enter_lock_all(struct oriel_win *win, struct link *link);
  */
 int link_lock_all(struct oriel_win *win, int rank, const char *call);
 
-/*
- * Sends the post flag `posted_sent`, now or once the link is ready. Under win->lock. ERRORS:
- * ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
- */
-int link_post(struct oriel_win *win, struct link *link);
-
-/* The link is ready. */
+/* Sends the post flag `posted_sent`. The link is ready. ERRORS: ORIEL_ERR_PEER. */
 int link_send_posted(struct link *link);
+
+/* Sends it once the link is ready. Under win->lock. ERRORS: as link_post. */
+int link_post_later(struct oriel_win *win, struct link *link);
+
+/*
+ * Sends the post flag, now or once the link is ready. Under win->lock. ERRORS: ORIEL_ERR_PEER,
+ * ORIEL_ERR_MEMORY.
+ */
+static inline int link_post(struct oriel_win *win, struct link *link)
+{
+	return link_state(link) == LINK_READY ? link_send_posted(link) : link_post_later(win, link);
+}
 
 void links_free(struct oriel_win *win);
 

@@ -85,11 +85,6 @@ static inline void lock_pass_on(struct lock *lock)
 	flag_store(&lock->header->serving, lock->ticket + 1);
 }
 
-static inline void lock_note_pressed(const struct oriel_win *win, struct lock *lock)
-{
-	lock->pressed = (win->sync & SYNC_LOCK_ALL) || win->locks.open > 1;
-}
-
 static inline void lock_begin(struct lock *lock, bool exclusive)
 {
 	lock->exclusive = exclusive;
@@ -135,7 +130,6 @@ static inline bool lock_enter_all_mapped(struct oriel_win *win, struct link *lin
 	if (!lock || win->locks.nocheck)
 		return false;
 	link_enter_lock_all(win, link);
-	lock_note_pressed(win, lock);
 	if (!lock_take_mapped(lock, false))
 		return false;
 	link->marks |= LINK_GRANTED;

@@ -529,6 +529,11 @@ int lock_phase_step(struct oriel_win *win, struct link *link, struct lock *lock)
 	return 1;
 }
 
+static void note_pressed(const struct oriel_win *win, struct lock *lock)
+{
+	lock->pressed = (win->sync & SYNC_LOCK_ALL) || win->locks.open > 1;
+}
+
 int lock_step(struct oriel_win *win, struct link *link)
 {
 	struct lock *lock = lock_of(win, link);
@@ -539,7 +544,7 @@ int lock_step(struct oriel_win *win, struct link *link)
 	if (rc)
 		return rc;
 	lock->given_up_ns = 0; /* this call takes it over */
-	lock_note_pressed(win, lock);
+	note_pressed(win, lock);
 	rc = lock_phase_step(win, link, lock);
 	if (rc > 0 && (link->marks & LINK_EXCLUSIVE) && !lock->exclusive) {
 		lock_release(win, link); /* a call that timed out had requested it shared */
