@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * fast.c - the fast paths of start, complete, post, wait, lock and unlock
+ * fast.c - the fast paths of start, complete, post, wait, lock, unlock and flush
  *
  * They are for mapped windows, the group of the previous epoch, and locks that no other rank uses.
  * The general paths (general.h) are in other files, and cold here: so the fast paths save no
@@ -9,6 +9,7 @@
 #include "base/order.h"
 #include "epoch/general.h"
 #include "op/enter.h"
+#include "op/flush.h"
 #include "op/target.h"
 #include "win/link.h"
 #include "win/lock_mapped.h"
@@ -18,6 +19,8 @@ __attribute__((cold)) int complete_held(struct oriel_win *win, uint32_t closed);
 __attribute__((cold)) int post_held(struct oriel_win *win, const struct oriel_group *group, int assertions);
 __attribute__((cold)) int lock_member(struct oriel_win *win, enum oriel_lock_type type, int rank, int assertions);
 __attribute__((cold)) int unlock_member(struct oriel_win *win, int rank);
+__attribute__((cold)) int flush_held(struct oriel_win *win, int rank, bool local);
+__attribute__((cold)) int flush_links(struct oriel_win *win, struct link *link, uint32_t next, bool local);
 
 int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
 {
@@ -162,4 +165,46 @@ int oriel_win_unlock(oriel_win *win, int target_rank)
 	lock_counted_out(win);
 	win_leave_at_once(win);
 	return win_tell_sticky(win, "oriel_win_unlock");
+}
+
+/*
+ * Returns whether the open epoch, in which operations are legal, names a member: flush_check
+ * without texts.
+ */
+static inline bool is_named(const struct oriel_win *win, const struct link *link, int rank)
+{
+	if (!link)
+		return (win->sync & SYNC_LOCK_ALL) && rank >= 0 && rank < win->group->size;
+	if ((win->sync & SYNC_LOCK_ALL) || !(win->sync & SYNC_NAMING))
+		return true;
+	return (link->marks & (LINK_ACCESS | LINK_FLAGGED)) == LINK_ACCESS;
+}
+
+static inline __attribute__((always_inline)) int flush(struct oriel_win *win, int rank, bool local)
+{
+	bool all = rank == ORIEL_RANK_ALL;
+	uint32_t next = all ? 0 : FLUSH_ONE;
+	struct link *link = NULL;
+
+	if (!win_enter_at_once(win))
+		return flush_any(win, rank, local);
+	if (!epoch_allows(win, CALL_OPERATION) || win->epoch_mrs.count > 0 ||
+	    !(all || (link_find_first(win, rank, &link) && is_named(win, link, rank))))
+		return win_leave_with(win, flush_held(win, rank, local));
+	if (all)
+		link = flush_busy(win, NULL, &next);
+	if (all ? link != NULL : !flush_idle(win, link))
+		return win_leave_with(win, flush_links(win, link, next, local));
+	win_leave_at_once(win);
+	return 0;
+}
+
+int oriel_win_flush(oriel_win *win, int target_rank)
+{
+	return flush(win, target_rank, false);
+}
+
+int oriel_win_flush_local(oriel_win *win, int target_rank)
+{
+	return flush(win, target_rank, true);
 }

@@ -182,7 +182,9 @@ static int await_piggybacked(struct fencing *f)
 
 	if (!fence->piggybacked || fence->barrier.round == 0)
 		return 0;
-	rc = flush_run(f->win, fence->piggybacked->rank, false, "oriel_win_fence");
+	owned_lock_take(&f->win->lock);
+	rc = flush_run(f->win, fence->piggybacked, NULL, false, "oriel_win_fence");
+	owned_lock_give(&f->win->lock);
 	if (rc == ORIEL_ERR_PEER)
 		f->dead = fence->piggybacked->peer->rank;
 	else if (rc == 0)
@@ -264,14 +266,16 @@ static int known_dead(const struct oriel_win *win)
  */
 static int end_piggybacked(struct oriel_win *win, bool failed)
 {
-	const struct link *link = win->fence.piggybacked;
+	struct link *link = win->fence.piggybacked;
 	int rc;
 
 	if (!link)
 		return 0;
+	owned_lock_take(&win->lock);
 	do {
-		rc = flush_run(win, link->rank, true, "oriel_win_fence");
+		rc = flush_run(win, link, NULL, true, "oriel_win_fence");
 	} while (failed && wait_can_repeat(rc));
+	owned_lock_give(&win->lock);
 	return rc;
 }
 
@@ -316,15 +320,11 @@ static void fence_begin(struct oriel_win *win, int assertions)
 	fence->barrier.sent = false;
 }
 
-static int fence_run(struct oriel_win *win, int assertions, bool used)
+static int fence_run(struct oriel_win *win, int assertions, int rc)
 {
-	int rc = 0, barrier_rc;
+	int barrier_rc;
 
-	if (!(assertions & ORIEL_MODE_NOPRECEDE) && used)
-		rc = flush_run(win, ORIEL_RANK_ALL, false, "oriel_win_fence");
-	if (wait_can_repeat(rc))
-		return rc;
-	if (!needs_barrier(assertions))
+	if (wait_can_repeat(rc) || !needs_barrier(assertions))
 		return rc;
 	barrier_rc = barrier(win);
 	return barrier_rc ? barrier_rc : rc;
@@ -366,10 +366,7 @@ static int fence_end(struct oriel_win *win, int assertions, int rc)
 	return rc ? err_in(rc, "oriel_win_fence") : win_tell_sticky(win, "oriel_win_fence");
 }
 
-/*
- * The fast path: the operations complete, and the words of known partners arrive, within a few
- * polls. If one does not, barrier continues from there.
- */
+/* The fast path: known partners' words arrive within a few polls. Else barrier continues. */
 
 static inline bool comes_soon(const struct oriel_win *win, const uint64_t *word, uint64_t number)
 {
@@ -418,7 +415,7 @@ static inline bool piggybacked_soon(struct oriel_win *win)
 
 	if (!fence->piggybacked || fence->barrier.round == 0)
 		return true;
-	if (!flush_link_soon(win, fence->piggybacked, false))
+	if (flush_link(win, fence->piggybacked, false, true) <= 0)
 		return false;
 	fence->piggybacked = NULL;
 	return true;
@@ -454,51 +451,50 @@ static inline bool meet_at_once(struct oriel_win *win)
 		if (!d->sent || !comes_soon(win, &fence->words[word], fence->number))
 			return false;
 	}
-	return !fence->piggybacked || flush_link_soon(win, fence->piggybacked, true);
+	return !fence->piggybacked || flush_link(win, fence->piggybacked, true, true) > 0;
 }
 
-/* Returns whether the operations before the barrier complete within a few polls. */
-static inline bool completes_soon(struct oriel_win *win)
+/* Completes the operations before the barrier. Those with the piggybacked word may follow it. */
+static int complete_data(struct oriel_win *win, int assertions)
 {
-	win->fence.piggybacked = find_piggybacked(win);
-	if (flush_others_soon(win, win->fence.piggybacked, false))
-		return true;
-	win->fence.piggybacked = NULL;
-	return false;
+	struct fence *fence = &win->fence;
+
+	if ((assertions & ORIEL_MODE_NOPRECEDE) || !(win->sync & SYNC_FENCE_USED))
+		return 0;
+	if (fence->barrier.round == 0 && !fence->barrier.sent)
+		fence->piggybacked = assertions || win->epoch_mrs.count > 0 ? NULL : find_piggybacked(win);
+	return flush_run(win, NULL, fence->piggybacked, false, "oriel_win_fence");
 }
 
-/*
- * Returns whether no death has been reported, and all that the fence completes is complete. The
- * fence is legal.
- */
-static inline bool is_plain(struct oriel_win *win, int assertions)
+/* Returns whether the barrier begins, no death is known, and there are no assertions. */
+static inline bool is_plain(const struct oriel_win *win, int assertions)
 {
-	return !assertions && !(win->sync & SYNC_FENCE_BEGUN) && win->epoch_mrs.count == 0 &&
-	       counter_load(&win->job->deaths.count) == 0 && /* pairs with rank_lost */
-	       (!(win->sync & SYNC_FENCE_USED) || completes_soon(win));
+	const struct dissemination *d = &win->fence.barrier;
+
+	/* The load pairs with rank_lost. */
+	return !assertions && d->round == 0 && !d->sent && counter_load(&win->job->deaths.count) == 0;
 }
 
 int oriel_win_fence(oriel_win *win, int assertions)
 {
-	bool at_once = win_enter_at_once(win), plain, used;
-	int rc = at_once ? 0 : win_enter_closing(win, "oriel_win_fence");
+	int rc = win_enter_at_once(win) ? 0 : win_enter_closing(win, "oriel_win_fence");
 
 	if (rc)
 		return rc;
 	rc = fence_check(win, assertions);
-	plain = at_once && rc == 0 && is_plain(win, assertions);
-	used = win->sync & SYNC_FENCE_USED;
-	if (rc == 0)
-		fence_begin(win, assertions);
-	if (plain && meet_at_once(win)) {
+	if (rc)
+		return win_leave_with(win, rc);
+	fence_begin(win, assertions);
+	rc = complete_data(win, assertions);
+	if (rc == 0 && is_plain(win, assertions) && meet_at_once(win)) {
 		if (win->fence.piggybacked)
 			leave_piggybacked(win);
 		fence_over(win, true);
-		win_leave_at_once(win);
+		if (win->epoch_mrs.count > 0)
+			release_epoch_mrs(win);
+		win_leave(win);
 		return win_tell_sticky(win, "oriel_win_fence"); /* operations before it may have failed (A23) */
 	}
 	win_leave(win);
-	if (rc)
-		return rc;
-	return fence_end(win, assertions, plain ? barrier(win) : fence_run(win, assertions, used));
+	return fence_end(win, assertions, fence_run(win, assertions, rc));
 }

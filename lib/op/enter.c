@@ -68,16 +68,6 @@ int win_find_refused(struct oriel_win *win, const char *call)
 	return rc ? err_in(rc, call) : 0;
 }
 
-int win_tell_refused(struct oriel_win *win, const char *call)
-{
-	int rc;
-
-	owned_lock_take(&win->lock);
-	rc = win_find_refused(win, call);
-	owned_lock_give(&win->lock);
-	return rc;
-}
-
 int win_leave_with(struct oriel_win *win, int rc)
 {
 	win_leave(win);

@@ -107,12 +107,11 @@ static inline void win_leave_at_once(struct oriel_win *win)
 
 /*
  * Report what has failed since the call began, or after its own call (deferred_error.h), at the end
- * of completing calls. The caller of those named _find holds win->lock, that of the others does
+ * of completing calls. The caller of those named _find holds win->lock, that of win_tell_news does
  * not. ERRORS: ORIEL_ERR_PEER; those of operations.
  */
 int win_find_refused(struct oriel_win *win, const char *call);
 int win_find_news(struct oriel_win *win, const char *call);
-int win_tell_refused(struct oriel_win *win, const char *call);
 int win_tell_news(struct oriel_win *win, const char *call);
 
 static inline int win_tell_sticky(struct oriel_win *win, const char *call)

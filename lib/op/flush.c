@@ -15,34 +15,6 @@
 #include "win/origin.h"
 #include "win/win.h"
 
-/* Carries one link one step further. Returns 1 when its operations are complete, 0, or an error. */
-static int flush_step(struct oriel_win *win, struct link *link, bool local)
-{
-	struct watermark upto;
-	int rc = issue_granted(win, link);
-
-	if (rc <= 0)
-		return rc;
-	upto = watermark_to_flush(link, local);
-	return watermark_complete(link, &upto);
-}
-
-struct flushing {
-	struct oriel_win *win;
-	int rank; /* or ORIEL_RANK_ALL */
-	bool local;
-	bool all;
-	int code;
-	int failed; /* the first */
-};
-
-static bool flush_concerns(const struct flushing *f, const struct link *link)
-{
-	if (!link || (f->rank != ORIEL_RANK_ALL && link->rank != f->rank))
-		return false;
-	return is_in_epoch(f->win, link);
-}
-
 /*
  * Returns whether a later flush or fence has nothing left to do. Complete operations are not always
  * placed (device.h).
@@ -58,45 +30,90 @@ static inline void flushed(struct link *link)
 	link->marks = (uint16_t)((link->marks & ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING)) | LINK_FLUSHED);
 }
 
-static void flush_link(struct flushing *f, struct link *link)
+/* Polls for as long as a card's small operation takes. Returns whether it is complete. */
+static bool look_again(const struct oriel_win *win, struct link *link, struct watermark upto)
 {
-	int step = flush_step(f->win, link, f->local);
-
-	if (step == 0) {
-		f->all = false;
-		return;
+	for (uint32_t looks = job_oversubscribed(win->job) ? 1 : WIN_LOOKS; looks > 0; looks--) {
+		if (watermark_complete(link, &upto))
+			return true;
 	}
+	return false;
+}
+
+/* Does what flush_link does, for a link with nothing deferred. */
+static bool flush_issued(const struct oriel_win *win, struct link *link, bool local, bool first)
+{
+	struct watermark upto = watermark_to_flush(link, local);
+	bool done = watermark_complete(link, &upto) || (first && look_again(win, link, upto));
+
+	if (done && is_flushed(link, local))
+		flushed(link);
+	return done;
+}
+
+int flush_link(struct oriel_win *win, struct link *link, bool local, bool first)
+{
+	int step = issue_is_granted(link) ? 1 : issue_granted(win, link);
+
+	if (step == ORIEL_ERR_PEER)
+		flushed(link);
+	return step > 0 ? flush_issued(win, link, local, first) : step;
+}
+
+struct flushing {
+	struct oriel_win *win;
+	struct link *only;      /* NULL: all in the epoch */
+	const struct link *but; /* without this one, or NULL */
+	bool local;
+	bool all;
+	int code;
+	int failed; /* the first */
+};
+
+static void flush_one(struct flushing *f, struct link *link, bool first)
+{
+	int step = flush_link(f->win, link, f->local, first);
+
+	f->all &= step != 0;
 	if (step < 0 && f->code == 0) {
 		f->code = step;
 		f->failed = link->rank;
 	}
-	if (step == ORIEL_ERR_PEER || is_flushed(link, f->local))
-		flushed(link);
 }
 
-/* Ends a flush whose links are done. The caller holds win->lock. */
-static void flush_end(struct oriel_win *win, int rank, bool local)
+/* Carries all links one step further. Returns whether all are done. The caller holds win->lock. */
+static bool flush_step(struct flushing *f, bool first)
 {
-	if (!local && rank == ORIEL_RANK_ALL && win->epoch_mrs.count)
-		release_epoch_mrs(win);
-	win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again */
+	struct link *link;
+	uint32_t next = 0;
+
+	f->all = true;
+	if (f->only) {
+		flush_one(f, f->only, first);
+		return f->all;
+	}
+	while ((link = flush_busy(f->win, f->but, &next)))
+		flush_one(f, link, first);
+	return f->all;
 }
 
 static int flush_turn(void *arg)
 {
 	struct flushing *f = arg;
-	struct oriel_win *win = f->win;
+	bool all;
 
-	owned_lock_take(&win->lock);
-	f->all = true;
-	for (uint32_t i = 0; i < win->links.capacity; i++) {
-		if (flush_concerns(f, win->links.table[i]))
-			flush_link(f, win->links.table[i]);
-	}
-	if (f->all)
-		flush_end(win, f->rank, f->local);
-	owned_lock_give(&win->lock);
-	return f->all;
+	owned_lock_take(&f->win->lock);
+	all = flush_step(f, false);
+	owned_lock_give(&f->win->lock);
+	return all;
+}
+
+static void flush_watch_link(const struct flushing *f, struct link *link, struct wait *wait)
+{
+	if (flush_link(f->win, link, f->local, false) != 0)
+		return;
+	blocked_on_target(f->win, link, wait);
+	link_watch(f->win, link, wait);
 }
 
 /* Watches the links that are not done. Returns whether to report a failed link now. */
@@ -104,18 +121,67 @@ static int flush_watch(void *arg, struct wait *wait)
 {
 	struct flushing *f = arg;
 	struct oriel_win *win = f->win;
+	struct link *link;
+	uint32_t next = 0;
 
 	owned_lock_take(&win->lock);
-	for (uint32_t i = 0; i < win->links.capacity; i++) {
-		struct link *link = win->links.table[i];
-
-		if (!flush_concerns(f, link) || flush_step(win, link, f->local) != 0)
-			continue;
-		blocked_on_target(win, link, wait);
-		link_watch(win, link, wait);
-	}
+	if (f->only)
+		flush_watch_link(f, f->only, wait);
+	while (!f->only && (link = flush_busy(win, f->but, &next)))
+		flush_watch_link(f, link, wait);
 	owned_lock_give(&win->lock);
 	return f->code && wait_lingered(wait);
+}
+
+/* Waits for what the first looks have left. Gives up win->lock meanwhile. */
+static int flush_wait(struct flushing *f, const char *call)
+{
+	static const struct waiter waiter = { flush_turn, flush_watch };
+	struct wait wait;
+	int rc;
+
+	wait_begin(&wait, f->win->job, call, f->win->label);
+	owned_lock_give(&f->win->lock);
+	rc = wait_until(&wait, &waiter, f);
+	owned_lock_take(&f->win->lock);
+	return rc;
+}
+
+/* Ends a flush of one link, or all, that is done. The caller holds win->lock. */
+static inline void flush_end(struct oriel_win *win, const struct link *only, bool local)
+{
+	if (!local && !only && win->epoch_mrs.count)
+		release_epoch_mrs(win);
+	win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again */
+}
+
+/* Flushes what the first look at one link has left, or all. Gives up win->lock in a wait. */
+static __attribute__((noinline)) int flush_rest(struct oriel_win *win, struct link *only, const struct link *but,
+                                                bool local, const char *call)
+{
+	struct flushing f = { .win = win, .only = only, .but = but, .local = local };
+	int rc = 0;
+
+	if (only || (!flush_step(&f, false) && !flush_step(&f, true))) /* posts to all before it polls again */
+		rc = flush_wait(&f, call);
+	if (f.all && !but)
+		flush_end(win, only, local);
+	if (rc || f.code != ORIEL_ERR_PEER)
+		return rc ? rc : f.code;
+	return err_in(win_peer_error(win, f.failed), call);
+}
+
+int flush_run(struct oriel_win *win, struct link *only, const struct link *but, bool local, const char *call)
+{
+	uint32_t next = 0;
+	struct link *link = only ? only : flush_busy(win, but, &next);
+	bool one = only || !link || !flush_busy(win, but, &next);
+
+	if (!one || (link && !(issue_is_granted(link) && flush_issued(win, link, local, true))))
+		return flush_rest(win, only, but, local, call);
+	if (!but)
+		flush_end(win, only, local);
+	return 0;
 }
 
 static int flush_check(struct oriel_win *win, int rank, const char *call)
@@ -127,199 +193,49 @@ static int flush_check(struct oriel_win *win, int rank, const char *call)
 	return op_link(win, rank, &link, call);
 }
 
-/*
- * Returns the first member that has something to wait for, or NULL; others may follow from place
- * *next of the table on.
- */
-static inline struct link *flush_first(const struct oriel_win *win, int rank, uint32_t *next)
+static const char *call_of(bool local)
 {
-	struct link *link;
-
-	*next = 0;
-	if (rank == ORIEL_RANK_ALL)
-		return flush_busy(win, next);
-	link = link_find(win, rank);
-	return flush_idle(win, link) ? NULL : link;
+	return local ? "oriel_win_flush_local" : "oriel_win_flush";
 }
 
-/*
- * Returns whether the open epoch, in which operations are legal, names a member: flush_check
- * without texts.
- */
-static inline bool is_named(const struct oriel_win *win, const struct link *link, int rank)
+int flush_links(struct oriel_win *win, struct link *link, uint32_t next, bool local)
 {
-	if (!link)
-		return (win->sync & SYNC_LOCK_ALL) && rank >= 0 && rank < win->group->size;
-	if ((win->sync & SYNC_LOCK_ALL) || !(win->sync & SYNC_NAMING))
-		return true;
-	return (link->marks & (LINK_ACCESS | LINK_FLAGGED)) == LINK_ACCESS;
-}
+	uint32_t place = next;
+	int rc = 0;
 
-enum flush_state { FLUSHED, UNDER_WAY, TO_BE_WAITED_FOR };
-
-static __attribute__((noinline)) bool look_again(struct link *link, struct watermark upto, uint32_t looks)
-{
-	while (looks-- > 0) {
-		if (watermark_complete(link, &upto))
-			return true;
-	}
-	return false;
-}
-
-/* Posts what is outstanding for a member, and polls it, up to `looks` times more. */
-static inline __attribute__((always_inline)) enum flush_state flush_drive(struct link *link, bool local, uint32_t looks)
-{
-	struct watermark upto;
-
-	if (!issue_is_granted(link))
-		return TO_BE_WAITED_FOR;
-	upto = watermark_to_flush(link, local);
-	if (!watermark_complete(link, &upto) && !look_again(link, upto, looks))
-		return UNDER_WAY;
-	if (is_flushed(link, local))
-		flushed(link);
-	return FLUSHED;
-}
-
-/* Drives all members but one. Returns the worst state. */
-static enum flush_state flush_drive_others(struct oriel_win *win, const struct link *but, bool local, uint32_t looks)
-{
-	enum flush_state worst = FLUSHED;
-	struct link *link;
-	uint32_t next = 0;
-
-	while ((link = flush_busy(win, &next))) {
-		enum flush_state state = link == but ? FLUSHED : flush_drive(link, local, looks);
-
-		worst = state > worst ? state : worst;
-	}
-	return worst;
-}
-
-static inline uint32_t flush_looks(const struct oriel_win *win)
-{
-	return job_oversubscribed(win->job) ? 1 : WIN_LOOKS;
-}
-
-bool flush_others_soon(struct oriel_win *win, const struct link *but, bool local)
-{
-	enum flush_state state = flush_drive_others(win, but, local, 0); /* posts to all before it polls again */
-
-	if (state == UNDER_WAY)
-		state = flush_drive_others(win, but, local, flush_looks(win));
-	return state == FLUSHED;
-}
-
-bool flush_link_soon(struct oriel_win *win, struct link *link, bool local)
-{
-	return flush_drive(link, local, flush_looks(win)) == FLUSHED;
-}
-
-/*
- * Flushes `link`, and if this is for all members, those from place `next` on. Returns whether all
- * is complete, without a wait.
- */
-static inline __attribute__((always_inline)) bool flush_soon(struct oriel_win *win, struct link *link, uint32_t next,
-                                                             int rank, bool local)
-{
-	bool one = rank != ORIEL_RANK_ALL || !flush_busy(win, &next);
-	bool done = one ? flush_drive(link, local, flush_looks(win)) == FLUSHED : flush_others_soon(win, NULL, local);
-
-	if (done)
-		flush_end(win, rank, local);
-	return done;
-}
-
-static bool flush_before_waiting(struct oriel_win *win, int rank, bool local)
-{
-	struct link *link;
-	uint32_t next;
-	bool done;
-
-	owned_lock_take(&win->lock);
-	link = flush_first(win, rank, &next);
-	done = !link; /* another thread has flushed meanwhile */
-	if (done)
-		flush_end(win, rank, local);
+	if (!flush_busy(win, NULL, &place) && issue_is_granted(link) && flush_issued(win, link, local, true))
+		flush_end(win, next == FLUSH_ONE ? link : NULL, local);
 	else
-		done = flush_soon(win, link, next, rank, local);
-	owned_lock_give(&win->lock);
-	return done;
+		rc = flush_rest(win, next == FLUSH_ONE ? link : NULL, NULL, local, call_of(local));
+	return rc || !win_has_news(win) ? rc : win_find_refused(win, call_of(local));
 }
 
-int flush_run(struct oriel_win *win, int rank, bool local, const char *call)
-{
-	static const struct waiter waiter = { flush_turn, flush_watch };
-	struct flushing f = { .win = win, .rank = rank, .local = local };
-	struct wait wait;
-	int rc;
-
-	if (flush_before_waiting(win, rank, local))
-		return 0;
-	wait_begin(&wait, win->job, call, win->label);
-	rc = wait_until(&wait, &waiter, &f);
-	if (rc)
-		return rc;
-	return f.code == ORIEL_ERR_PEER ? err_in(win_peer_error(win, f.failed), call) : f.code;
-}
-
-static int flush(struct oriel_win *win, int rank, bool local)
-{
-	const char *call = local ? "oriel_win_flush_local" : "oriel_win_flush";
-	int rc = win_enter(win, call);
-	uint32_t next;
-	bool idle;
-
-	if (rc)
-		return rc;
-	rc = flush_check(win, rank, call);
-	idle = rc == 0 && !flush_first(win, rank, &next);
-	if (idle)
-		flush_end(win, rank, local);
-	win_leave(win);
-	if (rc == 0 && !idle)
-		rc = flush_run(win, rank, local, call);
-	return rc || !win_has_news(win) ? rc : win_tell_refused(win, call);
-}
-
-/* Flushes with something in flight. Releases win->lock. */
-static int flush_entered(struct oriel_win *win, struct link *link, uint32_t next, int rank, bool local)
-{
-	bool done = flush_soon(win, link, next, rank, local);
-
-	win_leave_at_once(win);
-	return done && !win_has_news(win) ? 0 : flush(win, rank, local);
-}
-
-/* The fast path: nothing to wait for, and no function is called. */
-static inline __attribute__((always_inline)) int flush_at_once(struct oriel_win *win, int rank, bool local)
+int flush_held(struct oriel_win *win, int rank, bool local)
 {
 	bool all = rank == ORIEL_RANK_ALL;
-	struct link *link = NULL;
-	uint32_t next = 0;
+	int rc = flush_check(win, rank, call_of(local));
+	uint32_t next = all ? 0 : FLUSH_ONE;
+	struct link *link;
 
-	if (!win_enter_at_once(win))
-		return flush(win, rank, local);
-	if (!epoch_allows(win, CALL_OPERATION) ||
-	    !(all || (link_find_first(win, rank, &link) && is_named(win, link, rank)))) {
-		win_leave_at_once(win);
-		return flush(win, rank, local);
-	}
+	if (rc)
+		return rc;
+	link = all ? flush_busy(win, NULL, &next) : link_find(win, rank);
+	if (link && (all || !flush_idle(win, link)))
+		return flush_links(win, link, next, local);
 	if (all)
-		link = flush_busy(win, &next);
-	if (all ? link != NULL : !flush_idle(win, link))
-		return flush_entered(win, link, next, rank, local);
-	flush_end(win, rank, local);
-	win_leave_at_once(win);
-	return 0;
+		flush_end(win, NULL, local);
+	else
+		win->epoch_mrs.reusable = win->epoch_mrs.count;
+	return win_has_news(win) ? win_find_refused(win, call_of(local)) : 0;
 }
 
-int oriel_win_flush(oriel_win *win, int target_rank)
+int flush_any(struct oriel_win *win, int rank, bool local)
 {
-	return flush_at_once(win, target_rank, false);
-}
+	int rc = win_enter(win, call_of(local));
 
-int oriel_win_flush_local(oriel_win *win, int target_rank)
-{
-	return flush_at_once(win, target_rank, true);
+	if (rc)
+		return rc;
+	rc = flush_held(win, rank, local);
+	win_leave(win);
+	return rc;
 }

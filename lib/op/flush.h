@@ -9,24 +9,17 @@
 #include "win/win.h"
 
 /*
- * Waits until the operations issued so far to `rank`, or to all touched links, are complete at both
- * sides, or (local) at the origin. Called without win->lock. ERRORS: ORIEL_ERR_PEER,
- * ORIEL_ERR_TIMEOUT.
+ * Waits until the operations issued so far to one member, or (NULL) to all touched links but one
+ * (or NULL), are complete at both sides, or (local) at the origin. The caller holds win->lock,
+ * which a wait gives up. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT.
  */
-int flush_run(struct oriel_win *win, int rank, bool local, const char *call);
+int flush_run(struct oriel_win *win, struct link *only, const struct link *but, bool local, const char *call);
 
 /*
- * Posts what was issued to all members but one, which may be NULL, and polls a few times. Returns
- * whether it is complete at both sides, or (local) at the origin; if not, flush_run waits. The
- * caller holds win->lock.
+ * The step of flush_run for one link: posts what was issued, and polls; in a first look (`first`)
+ * a few times more. Returns 1 when it is complete, 0, or an error. The caller holds win->lock.
  */
-bool flush_others_soon(struct oriel_win *win, const struct link *but, bool local);
-
-/*
- * Posts and polls for one member as flush_others_soon does. Something is in flight. The caller
- * holds win->lock.
- */
-bool flush_link_soon(struct oriel_win *win, struct link *link, bool local);
+int flush_link(struct oriel_win *win, struct link *link, bool local, bool first);
 
 static inline bool is_in_epoch(const struct oriel_win *win, const struct link *link)
 {
@@ -48,18 +41,29 @@ static inline bool flush_idle(const struct oriel_win *win, struct link *link)
 }
 
 /*
- * Returns the first link from place *next of the window's table on that is not idle, or NULL; *next
- * becomes the place behind it. The caller holds win->lock.
+ * Returns the first link but one from place *next of the window's table on that is not idle, or
+ * NULL; *next becomes the place behind it. The caller holds win->lock.
  */
-static inline struct link *flush_busy(const struct oriel_win *win, uint32_t *next)
+static inline struct link *flush_busy(const struct oriel_win *win, const struct link *but, uint32_t *next)
 {
 	while (*next < win->links.capacity) {
 		struct link *link = win->links.table[(*next)++];
 
-		if (!flush_idle(win, link))
+		if (!flush_idle(win, link) && link != but)
 			return link;
 	}
 	return NULL;
 }
+
+/*
+ * The general path of flush and flush_local (epoch/fast.c). flush_any enters the window; the caller
+ * of the others holds win->lock, which a wait gives up. flush_links begins with `link`, which is
+ * busy; others may follow it from place `next` of the table on.
+ */
+#define FLUSH_ONE UINT32_MAX /* as `next`: no other follows */
+
+int flush_any(struct oriel_win *win, int rank, bool local);
+int flush_held(struct oriel_win *win, int rank, bool local);
+int flush_links(struct oriel_win *win, struct link *link, uint32_t next, bool local);
 
 #endif

@@ -436,7 +436,9 @@ static void flush_of_what_has_ended(struct rank *rank)
 		CU_ASSERT_EQUAL(oriel_put(win, origin, LARGE, 1, 0), 0);
 		CU_ASSERT_EQUAL(win->epoch_mrs.count, 1);
 		complete_beside(win);
-		CU_ASSERT_EQUAL(flush_run(win, 1, false, "flush_run"), 0);
+		owned_lock_take(&win->lock);
+		CU_ASSERT_EQUAL(flush_run(win, link_find(win, 1), NULL, false, "flush_run"), 0);
+		owned_lock_give(&win->lock);
 		CU_ASSERT_EQUAL(win->epoch_mrs.reusable, win->epoch_mrs.count);
 		CU_ASSERT_EQUAL(oriel_win_unlock(win, 1), 0);
 	}
