@@ -39,7 +39,7 @@ static int cancel(void *state, int complete)
 
 int progress_serve(void)
 {
-	static _Thread_local unsigned turns;
+	static _Thread_local unsigned turns __attribute__((tls_model("initial-exec")));
 
 	if (++turns % EACH == 0 && serving)
 		oriel_progress(job.oriel);
