@@ -9,7 +9,7 @@ import os
 
 NOBODY, ANYBODY = -1, "*"
 SHORT_NS = 2000  # a call below it is no wait
-BLOCKED_NS = 20000  # an operation above it has waited for room
+BLOCKED_NS = 50000  # an operation above it has waited for room
 
 Call = collections.namedtuple("Call", "rank kind name window begun ended ranks hint")
 Hold = collections.namedtuple("Hold", "rank exclusive begun ended")
