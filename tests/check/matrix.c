@@ -101,7 +101,8 @@ int main(void)
 	rank = oriel_rank(job);
 	must(oriel_group_world(job, &world));
 	for (int i = 0; i < KINDS * KINDS * PLACES * 2; i++)
-		try(i % KINDS, i / KINDS % KINDS, i / KINDS / KINDS % PLACES, i >= KINDS * KINDS * PLACES, world);
+		try((enum kind)(i % KINDS), (enum kind)(i / KINDS % KINDS), (enum place)(i / KINDS / KINDS % PLACES),
+		    i >= KINDS * KINDS * PLACES, world);
 	must(oriel_group_free(&world));
 	must(oriel_finalize(&job));
 	return 0;

@@ -12,6 +12,7 @@
 #include "see/report/program.c"
 #include "see/report/protobuf.c"
 #include "see/report/read.c"
+#include "see/report/remote.c"
 #include "see/report/timeline.c"
 
 #define CHUNKS 3
