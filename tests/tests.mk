@@ -24,7 +24,7 @@ launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
 see-tests: mpi $(B)/tests/check-budget $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%) $(B)/tests/see-waits $(B)/tests/see-counts $(B)/tests/see-calls $(B)/tests/see-patterns $(perf_rivals:%=$(B)/tests/see-mpi-waits-%) $(perf_rivals:%=$(B)/tests/see-mpi-row-%)
 unkind-tests: mpi $(B)/bin/oriel-run $(B)/tests/unkind-bugs $(perf_rivals:%=$(B)/tests/unkind-mpi-bugs-%)
-check-tests: mpi $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random matrix epochs budget) $(foreach what,pairs misuse,$(perf_rivals:%=$(B)/tests/check-mpi-$(what)-%)) $(foreach what,random/random layer/errors layer/datatypes layer/bottom,$(perf_rivals:%=$(B)/tests/mpi/$(what)-%))
+check-tests: mpi $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random matrix epochs budget deadlocks live jobs) $(foreach what,pairs misuse deadlocks callbacks live,$(perf_rivals:%=$(B)/tests/check-mpi-$(what)-%)) $(foreach what,random/random layer/errors layer/datatypes layer/bottom,$(perf_rivals:%=$(B)/tests/mpi/$(what)-%))
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 # The programs in containers are the demo's and those of environments.
 containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
@@ -51,7 +51,7 @@ $(B)/tests/see-%: $(B)/obj/tests/see/%.o $(B)/lib/liboriel.a
 	$(link_test) $^ $(LIBS)
 
 $(B)/tests/see-mpi-hang-%: tests/see/mpi_hang.c
-	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $<
+	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Itests $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $<
 
 # With the library as a library, since the profile stands in front of it.
 waits_src = $(addprefix tests/see/waits/,waits.c notes.c meet.c)
@@ -85,9 +85,12 @@ $(B)/tests/check-epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.so
 $(B)/tests/check-budget: $(call objects,tests/check/budget.c perf/bench/steps.c) $(B)/lib/liboriel.so
 	$(link_test) $^ -Wl,-rpath,$(abspath $(B)/lib)
 
-check_of_mpi = $(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -pthread -o $@ $<
+check_of_mpi = $(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Itests $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -pthread -o $@ $<
 $(B)/tests/check-mpi-pairs-%: tests/check/mpi_pairs.c tests/check/mpi_cases.h ; $(check_of_mpi)
 $(B)/tests/check-mpi-misuse-%: tests/check/mpi_misuse.c tests/check/mpi_cases.h ; $(check_of_mpi)
+$(B)/tests/check-mpi-deadlocks-%: tests/check/mpi_deadlocks.c ; $(check_of_mpi)
+$(B)/tests/check-mpi-callbacks-%: tests/check/mpi_callbacks.c tests/check/live.h ; $(check_of_mpi)
+$(B)/tests/check-mpi-live-%: tests/check/mpi_live.c tests/check/live.h ; $(check_of_mpi)
 
 $(B)/tests/check-%: $(B)/obj/tests/check/%.o $(B)/lib/liboriel.so
 	$(link) $^ -Wl,-rpath,$(abspath $(B)/lib)

@@ -29,10 +29,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "check/waits.h"
 #include "see/front/part.h"
 
 #define TRACE_MARK 0x6563617274726f6cULL /* "lortrace" */
-#define TRACE_VERSION 3
+#define TRACE_VERSION 4
 #define TRACE_PREFIX "trace."
 
 #define TRACE_SITES 4096
@@ -100,6 +101,7 @@ enum trace_access { ACCESS_PUT, ACCESS_GET, ACCESS_ACCUMULATE, ACCESS_FETCH };
 #define LEAVE_ONE 1         /* only member `base` is known to have begun the call */
 #define LEAVE_LOWER 2       /* only members before `base` are */
 #define LEAVE_NONE 3        /* none is */
+#define SIGNAL_UNTIL 1      /* the signal has a value, and is not taken */
 #define WINDOW_SHARED 1     /* members may order each other by loads and stores */
 #define WINDOW_DYNAMIC 2    /* displacements are addresses */
 #define WINDOW_OF_MPI 4
@@ -188,6 +190,7 @@ struct trace {
 	char unknown[64]; /* the call after which nothing can be judged; "": none */
 	struct part_object objects[PART_OBJECTS];
 	struct trace_site sites[TRACE_SITES];
+	struct trace_waits waits;
 	union trace_room latest[TRACE_LATEST];
 	unsigned char packed[];
 };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "oriel.h"
-#include "check/front/write.h"
+#include "check/front/watch.h"
 #include "see/tool.h"
 
 #define CALLS(X)                                                                                                   \
@@ -441,7 +441,9 @@ static void add_group(struct place here, const oriel_win *win, enum trace_kind k
 	struct window *window = window_of(win);
 	int count = oriel_group_size(group), *ranks = window && count > 0 ? ranks_of(group, count) : NULL;
 
-	if (window && (count == 0 || !ranks))
+	if (window && count != 0 && !ranks)
+		trace_unknown(here);
+	if (window && count == 0)
 		trace_add(here, (struct trace_event){ .kind = (uint16_t)kind, .object = window->key, .rank = -1 });
 	for (int i = 0; ranks && i < count; i++)
 		trace_add(here, (struct trace_event){ .kind = (uint16_t)kind,
@@ -467,12 +469,14 @@ int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
 int oriel_win_complete(oriel_win *win)
 {
 	add_call(HERE("oriel_win_complete"), win, TRACE_COMPLETE, -1, 0, 0);
-	return leave_ended(HERE("oriel_win_complete"), win, TRACE_COMPLETE_END, -1, next.win_complete(win));
+	window_await(HERE("oriel_win_complete"), window_of(win), (struct trace_wait){ .kind = AWAIT_POST, .rank = -1 });
+	return leave_ended(HERE("oriel_win_complete"), win, TRACE_COMPLETE_END, -1, awaited(next.win_complete(win)));
 }
 
 int oriel_win_wait(oriel_win *win)
 {
-	return leave_with(HERE("oriel_win_wait"), win, TRACE_WAIT_END, -1, 0, next.win_wait(win));
+	window_await(HERE("oriel_win_wait"), window_of(win), (struct trace_wait){ .kind = AWAIT_COMPLETE, .rank = -1 });
+	return leave_with(HERE("oriel_win_wait"), win, TRACE_WAIT_END, -1, 0, awaited(next.win_wait(win)));
 }
 
 int oriel_win_test(oriel_win *win, int *flag)
@@ -494,7 +498,10 @@ int oriel_win_fence(oriel_win *win, int assertions)
 	int rc;
 
 	add_call(HERE("oriel_win_fence"), win, TRACE_FENCE, -1, flags, number);
-	rc = next.win_fence(win, assertions);
+	window_await(HERE("oriel_win_fence"), window,
+	             (struct trace_wait){
+					 .kind = flags & FENCE_NOPRECEDE ? AWAIT_NONE : AWAIT_FENCE, .number = number, .rank = -1 });
+	rc = awaited(next.win_fence(win, assertions));
 	if (rc == 0)
 		add_call(HERE("oriel_win_fence"), win, TRACE_FENCE_END, -1, flags, number);
 	return leave(HERE("oriel_win_fence"), win, rc);
@@ -504,9 +511,14 @@ int oriel_win_lock(oriel_win *win, enum oriel_lock_type type, int target_rank, i
 {
 	uint16_t flags = (uint16_t)((type == ORIEL_LOCK_EXCLUSIVE ? LOCK_EXCLUSIVE : 0) |
 	                            (assertions & ORIEL_MODE_NOCHECK ? LOCK_NOCHECK : 0));
+	const struct window *window = window_of(win);
+	struct trace_wait wait = { .kind = flags & LOCK_NOCHECK ? AWAIT_NONE : AWAIT_UNLOCK,
+		                       .flags = flags & LOCK_EXCLUSIVE ? AWAIT_EXCLUSIVE : 0,
+		                       .rank = window ? rank_of(window, target_rank) : -1 };
 
+	window_await(HERE("oriel_win_lock"), window, wait);
 	return leave_with(HERE("oriel_win_lock"), win, TRACE_LOCK, target_rank, flags,
-	                  next.win_lock(win, type, target_rank, assertions));
+	                  awaited(next.win_lock(win, type, target_rank, assertions)));
 }
 
 int oriel_win_unlock(oriel_win *win, int target_rank)
@@ -535,10 +547,22 @@ int oriel_signal(oriel_win *win, int target_rank, uint32_t signal, uint64_t valu
 	return leave(HERE("oriel_signal"), win, next.signal(win, target_rank, signal, value, op));
 }
 
+/* More signals are not followed. */
+static struct trace_wait signals_wanted(uint32_t first, uint32_t count, uint32_t flags)
+{
+	return (struct trace_wait){ .kind = count > 0 && count <= WAITS_SIGNALS ? AWAIT_SIGNAL : AWAIT_NONE,
+		                        .flags = flags,
+		                        .number = first,
+		                        .rank = -1,
+		                        .count = count };
+}
+
 int oriel_signal_wait(oriel_win *win, uint32_t first, uint32_t count, uint32_t *signal, uint64_t *value)
 {
-	int rc = next.signal_wait(win, first, count, signal, value);
+	int rc;
 
+	window_await(HERE("oriel_signal_wait"), window_of(win), signals_wanted(first, count, 0));
+	rc = awaited(next.signal_wait(win, first, count, signal, value));
 	if (rc == 0)
 		add_call(HERE("oriel_signal_wait"), win, TRACE_SIGNAL_TAKEN, -1, 0, *signal);
 	return rc;
@@ -555,10 +579,12 @@ int oriel_signal_test(oriel_win *win, uint32_t first, uint32_t count, uint32_t *
 
 int oriel_signal_until(oriel_win *win, uint32_t signal, uint64_t value)
 {
-	int rc = next.signal_until(win, signal, value);
+	int rc;
 
+	window_await(HERE("oriel_signal_until"), window_of(win), signals_wanted(signal, 1, AWAIT_UNTIL));
+	rc = awaited(next.signal_until(win, signal, value));
 	if (rc == 0)
-		add_call(HERE("oriel_signal_until"), win, TRACE_SIGNAL_TAKEN, -1, 0, signal);
+		add_call(HERE("oriel_signal_until"), win, TRACE_SIGNAL_TAKEN, -1, SIGNAL_UNTIL, signal);
 	return rc;
 }
 
@@ -578,6 +604,8 @@ static void add_window(struct place here, oriel_win *win, const oriel_group *gro
 
 	if (ranks && oriel_win_query(win, &info) == 0)
 		window = window_add((uint64_t)(uintptr_t)win, info.number, ranks, count);
+	if (window)
+		window->is_oriel = true;
 	free(ranks);
 	if (!window) {
 		trace_unknown(here);
@@ -646,7 +674,7 @@ int oriel_win_create_dynamic(const struct oriel_hint hints[], oriel_group *group
 int oriel_win_free(oriel_win **win)
 {
 	oriel_win *freed = win ? *win : NULL;
-	struct window *window = window_of(freed);
+	struct window *window = window_take((uint64_t)(uintptr_t)freed);
 	struct trace_event event = { .rank = -1 };
 	struct place here = HERE("oriel_win_free");
 	int rc;
@@ -660,11 +688,16 @@ int oriel_win_free(oriel_win **win)
 		event.size_bytes = (uint64_t)window->count;
 		trace_add(here, event);
 	}
-	rc = next.win_free(win);
+	window_await(here, window,
+	             (struct trace_wait){
+					 .kind = AWAIT_COLLECTIVE, .flags = AWAIT_FREE, .number = event.id + 1, .rank = -1 });
+	rc = awaited(next.win_free(win));
 	if (window && rc == 0) {
 		event.kind = TRACE_LEAVE;
 		trace_add(here, event);
-		window_remove((uint64_t)(uintptr_t)freed);
+		window_drop(window);
+	} else if (window) {
+		window_put_back(window);
 	}
 	return leave(here, freed, rc);
 }
@@ -686,10 +719,14 @@ int oriel_init(const struct oriel_options *options, oriel_job **opened)
 	int rc;
 
 	trace_open();
+	watch_prepare();
 	rc = next.init(options, opened);
 	if (rc)
 		return rc;
 	job = *opened;
+	trace_join(JOB_OBJECT);
+	if (!options || options->timeout_ms <= 0)
+		trace_watch(true);
 	if (oriel_group_world(job, &world))
 		trace_unknown(HERE("oriel_init"));
 	return rc;
@@ -709,7 +746,12 @@ int oriel_barrier(oriel_job *of)
 	int size = oriel_size(of), rc;
 
 	add_collective(HERE("oriel_barrier"), TRACE_ENTER, JOB_OBJECT, number, size);
-	rc = next.barrier(of);
+	wait_begin(HERE("oriel_barrier"), (struct trace_wait){ .kind = AWAIT_COLLECTIVE,
+	                                                       .object = JOB_OBJECT,
+	                                                       .number = number + 1,
+	                                                       .rank = -1,
+	                                                       .size = (uint32_t)size });
+	rc = awaited(next.barrier(of));
 	if (rc == 0)
 		add_collective(HERE("oriel_barrier"), TRACE_LEAVE, JOB_OBJECT, number, size);
 	return leave(HERE("oriel_barrier"), NULL, rc);
@@ -734,8 +776,11 @@ int oriel_finalize(oriel_job **closed)
 
 	if (world)
 		oriel_group_free(&world);
+	watch_ended(true);
 	rc = next.finalize(closed);
 	if (rc == 0)
 		trace_end();
+	else
+		watch_ended(false);
 	return rc;
 }

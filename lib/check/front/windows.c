@@ -38,6 +38,15 @@ static struct window **list_of(uint64_t handle)
 	return &windows[hash_mix(0, handle) % PLACES];
 }
 
+void window_put_back(struct window *window)
+{
+	pthread_mutex_lock(&changing);
+	__atomic_add_fetch(&changes, 1, __ATOMIC_RELEASE);
+	window->next = *list_of(window->handle);
+	*list_of(window->handle) = window;
+	pthread_mutex_unlock(&changing);
+}
+
 struct window *window_add(uint64_t handle, uint64_t number, const int ranks[], int count)
 {
 	struct window *window = calloc(1, sizeof(*window));
@@ -49,12 +58,8 @@ struct window *window_add(uint64_t handle, uint64_t number, const int ranks[], i
 		return NULL;
 	}
 	memcpy(copy, ranks, (size_t)count * sizeof(int));
-	*window = (struct window){ handle, hash_mix(ranks_hash(ranks, count), number), copy, count, 0, NULL };
-	pthread_mutex_lock(&changing);
-	__atomic_add_fetch(&changes, 1, __ATOMIC_RELEASE);
-	window->next = *list_of(handle);
-	*list_of(handle) = window;
-	pthread_mutex_unlock(&changing);
+	*window = (struct window){ handle, hash_mix(ranks_hash(ranks, count), number), copy, count, 0, false, NULL };
+	window_put_back(window);
 	return window;
 }
 
@@ -82,20 +87,36 @@ struct window *window_find(uint64_t handle)
 	return look_up(handle);
 }
 
-void window_remove(uint64_t handle)
+void window_await(struct place place, const struct window *window, struct trace_wait wait)
 {
-	struct window **at, *removed = NULL;
+	if (window && window->is_oriel) {
+		wait.object = window->key;
+		wait.size = (uint32_t)window->count;
+	} else {
+		wait.kind = AWAIT_NONE;
+	}
+	wait_begin(place, wait);
+}
 
+struct window *window_take(uint64_t handle)
+{
+	struct window **at, *taken;
+
+	if (!trace_is_on())
+		return NULL;
 	pthread_mutex_lock(&changing);
 	__atomic_add_fetch(&changes, 1, __ATOMIC_RELEASE);
 	for (at = list_of(handle); *at && (*at)->handle != handle;)
 		at = &(*at)->next;
-	if (*at) {
-		removed = *at;
-		*at = removed->next;
-	}
+	taken = *at;
+	if (taken)
+		*at = taken->next;
 	pthread_mutex_unlock(&changing);
-	if (removed)
-		free(removed->ranks);
-	free(removed);
+	return taken;
+}
+
+void window_drop(struct window *window)
+{
+	free(window->ranks);
+	free(window);
 }

@@ -11,9 +11,11 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/util.h"
+#include "check/front/watch.h"
 #include "check/pack.h"
 #include "see/caller.h"
 #include "see/front/object.h"
@@ -36,6 +38,14 @@ static struct place keys[TRACE_SITES];
 static bool is_binding[TRACE_SITES]; /* the place is in an MPI's library, such as Fortran's */
 static uint16_t places[PLACES];      /* 0: free; else a site's index + 1 */
 static _Thread_local __attribute__((tls_model("initial-exec"))) bool is_busy;
+static bool is_unproven;
+
+/* This thread's slot of the trace's waits, how many waits it has begun, and its number. */
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+	struct trace_wait *slot; /* NULL: none */
+	int depth;
+	int32_t thread; /* 0: not known */
+} waiting;
 
 /* ---- the file ---- */
 
@@ -65,6 +75,7 @@ static void begin(struct trace *made)
 	made->rank = made->size = -1;
 	made->pid = (int32_t)getpid();
 	made->begun_ns = now_ns();
+	made->waits.is_unproven = __atomic_load_n(&is_unproven, __ATOMIC_ACQUIRE);
 	if (gethostname(made->host, sizeof(made->host) - 1))
 		made->host[0] = '\0';
 	__atomic_store_n(&made->mark, TRACE_MARK, __ATOMIC_RELEASE);
@@ -315,6 +326,7 @@ void trace_add_with(struct place place, struct trace_event event, const struct t
 		return;
 	is_busy = true;
 	pthread_mutex_lock(&recording);
+	waits_count(&trace->waits, &event);
 	note_memory(&event, pieces);
 	room = take_rooms(rooms);
 	if (room) {
@@ -381,10 +393,30 @@ void trace_ranks(struct place place, struct trace_event event, const int ranks[]
 	free(pieces);
 }
 
+/* The last one is what a report says. */
+static void note_name(uint64_t key, const char *name)
+{
+	struct trace_waits *waits = &trace->waits;
+	uint32_t at = 0;
+
+	pthread_mutex_lock(&recording);
+	while (at < waits->name_count && waits->names[at].key != key)
+		at++;
+	if (at < WAITS_NAMES) {
+		waits->names[at].key = key;
+		snprintf(waits->names[at].name, WAITS_NAME_BYTES, "%s", name);
+	}
+	if (at == waits->name_count && at < WAITS_NAMES)
+		waits->name_count++;
+	pthread_mutex_unlock(&recording);
+}
+
 void trace_name(struct place place, struct trace_event event, const char *name)
 {
 	struct trace_piece pieces[PART_NAME_BYTES / sizeof(struct trace_piece)] = { 0 };
 
+	if (trace)
+		note_name(event.object, name);
 	memcpy(pieces, name, strnlen(name, sizeof(pieces) - 1));
 	trace_add_with(place, event, pieces, sizeof(pieces) / sizeof(pieces[0]));
 }
@@ -396,6 +428,86 @@ void trace_unknown(struct place place)
 	trace_add(place, (struct trace_event){ .kind = TRACE_UNKNOWN });
 	if (!trace->unknown[0])
 		snprintf(trace->unknown, sizeof(trace->unknown), "%s", place.call);
+}
+
+void trace_unproven(void)
+{
+	__atomic_store_n(&is_unproven, true, __ATOMIC_RELEASE);
+	if (trace)
+		__atomic_store_n(&trace->waits.is_unproven, 1, __ATOMIC_RELEASE); /* pairs with is_usable */
+}
+
+/* ---- waits ---- */
+
+/* Returns a free slot, or NULL. The caller holds `recording`. */
+static struct trace_wait *take_slot(void)
+{
+	for (int i = 0; i < WAITS_SLOTS; i++) {
+		if (trace->waits.slots[i].kind == AWAIT_NONE)
+			return &trace->waits.slots[i];
+	}
+	return NULL;
+}
+
+static void count_change(void)
+{
+	__atomic_add_fetch(&trace->waits.changes, 1, __ATOMIC_SEQ_CST); /* pairs with look_first */
+}
+
+/* The kind comes last: a reader that finds it finds the rest. */
+static void fill_slot(struct trace_wait *slot, struct trace_wait wait)
+{
+	uint32_t kind = wait.kind;
+
+	wait.kind = AWAIT_NONE;
+	*slot = wait;
+	count_change();
+	__atomic_store_n(&slot->kind, kind, __ATOMIC_RELEASE); /* pairs with waits_read_slot */
+}
+
+void wait_begin(struct place place, struct trace_wait wait)
+{
+	if (!trace || waiting.depth++ > 0 || wait.kind == AWAIT_NONE)
+		return;
+	if (waiting.thread == 0)
+		waiting.thread = (int32_t)syscall(SYS_gettid);
+	pthread_mutex_lock(&recording);
+	waiting.slot = take_slot();
+	if (waiting.slot) {
+		wait.site = site_of(place);
+		wait.thread = waiting.thread;
+		fill_slot(waiting.slot, wait);
+	} else {
+		count_change();
+	}
+	pthread_mutex_unlock(&recording);
+}
+
+/* The slot is emptied behind the change: a reader that misses the wait finds the change. */
+void wait_end(void)
+{
+	if (!trace || --waiting.depth > 0 || !waiting.slot)
+		return;
+	pthread_mutex_lock(&recording);
+	count_change();
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with is_unchanged */
+	__atomic_store_n(&waiting.slot->kind, AWAIT_NONE, __ATOMIC_RELEASE);
+	waiting.slot = NULL;
+	pthread_mutex_unlock(&recording);
+}
+
+void trace_join(uint64_t object)
+{
+	if (!trace)
+		return;
+	pthread_mutex_lock(&recording);
+	waits_join(&trace->waits, object);
+	pthread_mutex_unlock(&recording);
+}
+
+void trace_watch(bool is_threaded)
+{
+	watch_begin(trace, is_threaded);
 }
 
 /* ---- the end ---- */
@@ -418,6 +530,7 @@ void trace_end(void)
 
 	if (!trace)
 		return;
+	watch_end();
 	__atomic_store_n(&trace->state, PART_ENDED, __ATOMIC_RELEASE);
 	trace = NULL;
 	if (ended->rank == 0)
@@ -428,7 +541,11 @@ void trace_abort(void)
 {
 	const struct trace *ended = trace;
 
+	if (!trace)
+		return;
+	watch_end(); /* the call that ends the job does not wait any more */
+	count_change();
 	trace = NULL;
-	if (ended && ended->rank >= 0)
+	if (ended->rank >= 0)
 		judge(ended->job, "--now");
 }

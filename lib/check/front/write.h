@@ -66,6 +66,32 @@ void trace_name(struct place place, struct trace_event event, const char *name);
 /* From here on the order of accesses is not known, because of this call. */
 void trace_unknown(struct place place);
 
+/*
+ * From here on no deadlock with this process is proven: a call may wait for what is not seen.
+ * This may be called before trace_open.
+ */
+void trace_unproven(void);
+
+/*
+ * A call waits for other ranks from here on, until wait_end. Calls without a trace, and those whose
+ * wait has the kind 0, are not shown.
+ */
+void wait_begin(struct place place, struct trace_wait wait);
+void wait_end(void);
+
+/* Ends the wait; returns what the call has returned. */
+static inline int awaited(int rc)
+{
+	wait_end();
+	return rc;
+}
+
+/* This process is a member of the object, whose counts are kept from here on. */
+void trace_join(uint64_t object);
+
+/* Deadlocks of the job are looked for from here on. is_threaded: several threads may make calls. */
+void trace_watch(bool is_threaded);
+
 /* windows.c: windows by their handles */
 
 struct window {
@@ -74,16 +100,26 @@ struct window {
 	int *ranks; /* of its members */
 	int count;
 	uint64_t fences; /* that this rank has called */
+	bool is_oriel;   /* its calls wait as those of oriel.h */
 	struct window *next;
 };
 
 /* Adds a window, whose number is the same on all its members. Returns NULL without memory. */
 struct window *window_add(uint64_t handle, uint64_t number, const int ranks[], int count);
 
-/* Returns the window, or NULL: it is not recorded. It stays in memory until it is removed. */
+/* Returns the window, or NULL: it is not recorded. It stays in memory until it is dropped. */
 struct window *window_find(uint64_t handle);
 
-void window_remove(uint64_t handle);
+/*
+ * Takes a window out before a call that frees it, behind which another one may have its handle. It
+ * stays in memory until window_drop, or is put back.
+ */
+struct window *window_take(uint64_t handle);
+void window_put_back(struct window *window);
+void window_drop(struct window *window);
+
+/* A call on the window waits from here on. It is shown if the window is Oriel's. */
+void window_await(struct place place, const struct window *window, struct trace_wait wait);
 
 /* Returns a number that equal lists of ranks have. */
 uint64_t ranks_hash(const int ranks[], int count);

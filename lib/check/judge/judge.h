@@ -74,6 +74,9 @@ void traces_read(struct job_traces *traces, const char *job, bool now);
 /* Returns whether this process is the first of those that judge a job that is being ended. */
 bool traces_claim(const struct job_traces *traces);
 
+/* Returns the index in job_traces.sites of a site of a running process's trace. */
+uint32_t traces_site(struct job_traces *traces, const struct trace *trace, uint32_t site);
+
 /* An event of a rank. Its site is an index in job_traces.sites. */
 struct judge_event {
 	struct trace_event event;
@@ -279,5 +282,15 @@ uint32_t findings_print(FILE *out, struct job_traces *traces, const struct verdi
 
 /* Prints a line of JSON for each finding. */
 void findings_print_json(FILE *out, struct job_traces *traces);
+
+/* main.c */
+
+/* Opens the file that the variable names, to append. Returns NULL if none is named. */
+FILE *open_report(const char *variable);
+
+/* deadlock.c */
+
+/* Prints for what this rank of a running job waits in vain, and which others do. */
+void deadlock_report(const char *job, int rank);
 
 #endif

@@ -5,7 +5,8 @@
  * DESIGN NOTES
  *
  * To run a program it preloads liboriel-check.so, which lies in lib beside bin, and executes the
- * program. At the end rank 0's process runs it again, with --job (front/write.c).
+ * program. At the end rank 0's process runs it again, with --job (front/write.c). A process that
+ * has found a deadlock runs it with --deadlock (front/watch.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,14 +36,21 @@ static const char usage[] =
 	"\n"
 	"ORIEL_CHECK_REPORT=FILE appends a line of JSON for each race. oriel_check(7) says what is found.\n";
 
-static void write_json(struct job_traces *traces)
+FILE *open_report(const char *variable)
 {
-	const char *path = getenv(REPORT_VARIABLE);
+	const char *path = getenv(variable);
 	int fd = path && *path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "a");
 
 	if (path && *path && !file)
 		fprintf(stderr, "oriel-check: %s cannot be written: %s\n", path, strerror(errno));
+	return file;
+}
+
+static void write_json(struct job_traces *traces)
+{
+	FILE *file = open_report(REPORT_VARIABLE);
+
 	if (!file)
 		return;
 	findings_print_json(file, traces);
@@ -74,6 +82,10 @@ int main(int argc, char **argv)
 		return printf("oriel-check %s\n", oriel_version()) < 0;
 	if (strcmp(option, "--job") == 0 && (argc == 3 || (argc == 4 && strcmp(argv[3], "--now") == 0)))
 		return judge_job(argv[2], argc == 4);
+	if (strcmp(option, "--deadlock") == 0 && argc == 4) {
+		deadlock_report(argv[2], atoi(argv[3]));
+		return EXIT_SUCCESS;
+	}
 	if (argc < 2 || argv[1][0] == '-') {
 		fputs(usage, stderr);
 		return EXIT_REFUSED;

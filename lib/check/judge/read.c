@@ -148,6 +148,24 @@ static uint32_t add_site(struct job_traces *traces, const char *call, const char
 	return traces->site_count++;
 }
 
+uint32_t traces_site(struct job_traces *traces, const struct trace *trace, uint32_t site)
+{
+	struct trace_site copy = { .object = TRACE_NONE };
+	struct part_object object = { .path = "" };
+	char *path;
+
+	if (site < TRACE_SITES)
+		copy = trace->sites[site];
+	if (copy.object < PART_OBJECTS)
+		object = trace->objects[copy.object];
+	board_make_printable(copy.call, sizeof(copy.call));
+	board_make_printable(object.path, sizeof(object.path));
+	path = strdup(object.path);
+	if (!path)
+		program_fail("out of memory");
+	return add_site(traces, copy.call, path, copy.offset);
+}
+
 static void read_sites(struct job_traces *traces, struct read_trace *read)
 {
 	struct trace *trace = read->trace;

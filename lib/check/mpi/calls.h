@@ -11,6 +11,9 @@
  *
  * Calls that an MPI or the layer makes inside of a taken call are passed on: `inside` counts.
  *
+ * A function of the program that runs inside of a call is not followed. Where there may be one, no
+ * deadlock is proven (callback_calls.c).
+ *
  * Where a call may order ranks in a way that is not followed, as MPI_Comm_spawn does, the trace
  * says so, and judging ends there (unfollowed_calls.c).
  */
@@ -87,7 +90,12 @@ struct comm *comm_find(MPI_Comm handle);
 /* Adds a communicator that all its members have made with this number. */
 void comm_add(MPI_Comm handle, uint64_t number);
 
-void comm_remove(MPI_Comm handle);
+/*
+ * Takes a communicator out before a call that frees it, behind which another one may have its
+ * handle. Returns it, or NULL.
+ */
+struct comm *comm_take(MPI_Comm handle);
+void comm_put_back(struct comm *comm);
 
 /* Returns the group's ranks in MPI_COMM_WORLD, or NULL. The caller frees them. */
 int *comm_ranks_of(MPI_Group group, int *count);
@@ -122,8 +130,11 @@ void request_start(MPI_Request handle);
 /* The request is complete, with this status. */
 void request_end(MPI_Request handle, const MPI_Status *status);
 
-/* Forgets a persistent request that is freed. */
-void request_remove(MPI_Request handle);
+/* Returns whether the handle is of one active request, which is a receive; copies that. */
+bool requests_one_receive(MPI_Request handle, struct request *receive);
+
+/* Forgets a persistent request that is freed. Returns whether a receive of the handle is active. */
+bool request_remove(MPI_Request handle);
 
 /* Returns how many receives are active that might have taken a message of this source and tag. */
 uint64_t requests_compatible(const struct comm *comm, int source, int tag);
@@ -144,6 +155,10 @@ struct collective {
 	struct place place;
 	struct trace_event leave; /* kind 0: nothing is learnt, or nothing recorded */
 	bool is_recorded;
+	bool waits;
+	int rank; /* of this process, and the root, in MPI_COMM_WORLD */
+	int root;
+	int size;
 };
 
 struct collective collective_begin(struct place place, MPI_Comm comm, enum flow flow, int root);

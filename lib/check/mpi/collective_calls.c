@@ -6,6 +6,7 @@
  * on all of them. A call of neighbours counts as one of all members.
  */
 #include "check/mpi/calls.h"
+#include "mpi/type/element.h"
 
 #define CALLS_OF_MPI_3(X)                                                                                          \
 	X(Barrier)                                                                                                     \
@@ -82,11 +83,54 @@ struct collective collective_begin(struct place place, MPI_Comm handle, enum flo
 	trace_add(place, enter);
 	collective.leave = leave_of(comm, number, flow, root);
 	collective.is_recorded = true;
+	collective.rank = comm->ranks[comm->rank];
+	collective.root = comm_world_rank(comm, root);
+	collective.size = comm->size;
 	return collective;
+}
+
+/* The call cannot return before the root has begun it, or all have if that is -1. */
+static void await(struct collective *collective, int root)
+{
+	if (!collective->is_recorded)
+		return;
+	collective->waits = true;
+	wait_begin(collective->place, (struct trace_wait){ .kind = AWAIT_COLLECTIVE,
+	                                                   .object = collective->leave.object,
+	                                                   .number = collective->leave.id + 1,
+	                                                   .rank = root,
+	                                                   .size = (uint32_t)collective->size });
+}
+
+/* To ask for the size of a datatype that is not valid is an error, which may end the program. */
+static bool has_bytes(int count, MPI_Datatype type)
+{
+	return count > 0 && type != MPI_DATATYPE_NULL && element_of_named(type) != ELEMENT_NONE;
+}
+
+/* Data flow from all members to this one. */
+static void await_all(struct collective *collective, int count, MPI_Datatype type)
+{
+	if (collective->is_recorded && has_bytes(count, type))
+		await(collective, -1);
+}
+
+static void await_root(struct collective *collective, int count, MPI_Datatype type)
+{
+	if (collective->is_recorded && collective->rank != collective->root && has_bytes(count, type))
+		await(collective, collective->root);
+}
+
+static void await_at_root(struct collective *collective, int count, MPI_Datatype type)
+{
+	if (collective->rank == collective->root)
+		await_all(collective, count, type);
 }
 
 int collective_end(const struct collective *collective, int rc)
 {
+	if (collective->waits)
+		wait_end();
 	if (collective->is_recorded && rc == MPI_SUCCESS)
 		trace_add(collective->place, collective->leave);
 	else if (collective->is_recorded)
@@ -112,6 +156,7 @@ int MPI_Barrier(MPI_Comm comm)
 {
 	struct collective call = collective_begin(HERE("MPI_Barrier"), comm, FLOW_ALL, 0);
 
+	await(&call, -1);
 	return collective_end(&call, next.Barrier(comm));
 }
 TAKEN(Barrier);
@@ -120,6 +165,7 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
 {
 	struct collective call = collective_begin(HERE("MPI_Bcast"), comm, FLOW_FROM_ROOT, root);
 
+	await_root(&call, count, datatype);
 	return collective_end(&call, next.Bcast(buffer, count, datatype, root, comm));
 }
 TAKEN(Bcast);
@@ -129,6 +175,7 @@ int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
 {
 	struct collective call = collective_begin(HERE("MPI_Gather"), comm, FLOW_TO_ROOT, root);
 
+	await_at_root(&call, recvcount, recvtype);
 	return collective_end(&call, next.Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
 }
 TAKEN(Gather);
@@ -148,6 +195,7 @@ int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
 {
 	struct collective call = collective_begin(HERE("MPI_Scatter"), comm, FLOW_FROM_ROOT, root);
 
+	await_root(&call, recvcount, recvtype);
 	return collective_end(&call, next.Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
 }
 TAKEN(Scatter);
@@ -167,6 +215,7 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 {
 	struct collective call = collective_begin(HERE("MPI_Allgather"), comm, FLOW_ALL, 0);
 
+	await_all(&call, recvcount, recvtype);
 	return collective_end(&call, next.Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
 }
 TAKEN(Allgather);
@@ -186,6 +235,7 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 {
 	struct collective call = collective_begin(HERE("MPI_Alltoall"), comm, FLOW_ALL, 0);
 
+	await_all(&call, recvcount, recvtype);
 	return collective_end(&call, next.Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
 }
 TAKEN(Alltoall);
@@ -215,6 +265,7 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
 {
 	struct collective call = collective_begin(HERE("MPI_Reduce"), comm, FLOW_TO_ROOT, root);
 
+	await_at_root(&call, count, datatype);
 	return collective_end(&call, next.Reduce(sendbuf, recvbuf, count, datatype, op, root, comm));
 }
 TAKEN(Reduce);
@@ -223,6 +274,7 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
 {
 	struct collective call = collective_begin(HERE("MPI_Allreduce"), comm, FLOW_ALL, 0);
 
+	await_all(&call, count, datatype);
 	return collective_end(&call, next.Allreduce(sendbuf, recvbuf, count, datatype, op, comm));
 }
 TAKEN(Allreduce);

@@ -48,6 +48,14 @@ static int *ranks_of_comm(MPI_Comm handle, int *count)
 	return ranks;
 }
 
+void comm_put_back(struct comm *comm)
+{
+	pthread_mutex_lock(&changing);
+	comm->next = *list_of(comm->handle);
+	*list_of(comm->handle) = comm;
+	pthread_mutex_unlock(&changing);
+}
+
 void comm_add(MPI_Comm handle, uint64_t number)
 {
 	struct comm *comm;
@@ -66,20 +74,20 @@ void comm_add(MPI_Comm handle, uint64_t number)
 		return;
 	}
 	comm->id = hash_mix(hash_mix(ranks_hash(comm->ranks, comm->size), number), 1);
-	pthread_mutex_lock(&changing);
-	comm->next = *list_of(handle);
-	*list_of(handle) = comm;
-	pthread_mutex_unlock(&changing);
+	trace_join(comm->id);
+	comm_put_back(comm);
 }
 
-void comm_remove(MPI_Comm handle)
+struct comm *comm_take(MPI_Comm handle)
 {
-	struct comm **at;
+	struct comm **at, *taken;
 
 	pthread_mutex_lock(&changing);
 	for (at = list_of(handle); *at && (*at)->handle != handle;)
 		at = &(*at)->next;
-	if (*at)
-		*at = (*at)->next;
+	taken = *at;
+	if (taken)
+		*at = taken->next;
 	pthread_mutex_unlock(&changing);
+	return taken;
 }

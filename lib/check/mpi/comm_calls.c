@@ -5,11 +5,13 @@
  * A communicator is made by a collective call of another one, whose number names it. One that some
  * members make by a group is named by the members, and how often these have made one.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "check/front/watch.h"
 #include "check/mpi/calls.h"
 
 #define CALLS(X)                                                                                                      \
@@ -123,30 +125,35 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
 }
 TAKEN(Dist_graph_create_adjacent);
 
-/* How often these members have made a communicator by a group; of a list that only grows. */
-static uint64_t count_group(const MPI_Comm made)
+/* How often these members have made a communicator with this tag; of a list that only grows. */
+static uint64_t count_group(const MPI_Comm made, int tag)
 {
+	static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
 	static struct {
 		uint64_t members, count;
 	} groups[256];
 	MPI_Group group;
-	uint64_t members;
+	uint64_t members, count = 0;
 	int *ranks, size, place;
 
 	if (PMPI_Comm_group(made, &group) != MPI_SUCCESS)
 		return 0;
 	ranks = comm_ranks_of(group, &size);
 	PMPI_Group_free(&group);
-	members = ranks ? ranks_hash(ranks, size) : 0;
+	if (!ranks)
+		return 0;
+	members = hash_mix(ranks_hash(ranks, size), (uint64_t)(uint32_t)tag);
 	free(ranks);
 	place = (int)(members % 256);
-	for (int i = 0; i < 256; i++, place = (place + 1) % 256) {
+	pthread_mutex_lock(&counting);
+	for (int i = 0; i < 256 && !count; i++, place = (place + 1) % 256) {
 		if (groups[place].members == 0)
 			groups[place].members = members;
 		if (groups[place].members == members)
-			return ++groups[place].count;
+			count = ++groups[place].count;
 	}
-	return 0;
+	pthread_mutex_unlock(&counting);
+	return count;
 }
 
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
@@ -159,7 +166,7 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
 		trace_add(HERE("MPI_Comm_create_group"), (struct trace_event){ .kind = TRACE_MEET, .rank = -1 });
 	rc = next.Comm_create_group(comm, group, tag, newcomm);
 	if (is_recorded && rc == MPI_SUCCESS && *newcomm != MPI_COMM_NULL) {
-		count = count_group(*newcomm);
+		count = count_group(*newcomm, tag);
 		comm_add(*newcomm, hash_mix(hash_mix((uint64_t)(uint32_t)tag, count), 2));
 		if (!count || !comm_find(*newcomm))
 			trace_unknown(HERE("MPI_Comm_create_group"));
@@ -174,12 +181,11 @@ TAKEN(Comm_create_group);
 
 int MPI_Comm_free(MPI_Comm *comm)
 {
-	MPI_Comm freed = *comm;
-	bool is_recorded = call_begin();
+	struct comm *taken = call_begin() ? comm_take(*comm) : NULL;
 	int rc = next.Comm_free(comm);
 
-	if (is_recorded && rc == MPI_SUCCESS)
-		comm_remove(freed);
+	if (taken && rc != MPI_SUCCESS)
+		comm_put_back(taken);
 	call_end();
 	return rc;
 }
@@ -187,12 +193,12 @@ TAKEN(Comm_free);
 
 int MPI_Comm_disconnect(MPI_Comm *comm)
 {
-	MPI_Comm freed = *comm;
 	struct collective call = collective_begin(HERE("MPI_Comm_disconnect"), *comm, FLOW_ALL, 0);
+	struct comm *taken = call.is_recorded ? comm_take(*comm) : NULL;
 	int rc = next.Comm_disconnect(comm);
 
-	if (call.is_recorded && rc == MPI_SUCCESS)
-		comm_remove(freed);
+	if (taken && rc != MPI_SUCCESS)
+		comm_put_back(taken);
 	return collective_end(&call, rc);
 }
 TAKEN(Comm_disconnect);
@@ -216,6 +222,26 @@ static void name_job(void)
 	trace_job(name, rank, size);
 }
 
+/* Attributes are deleted in the order opposite to that in which they were set: this is the last. */
+static int on_end(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+	(void)comm;
+	(void)keyval;
+	(void)value;
+	(void)extra;
+	watch_ended(true);
+	return MPI_SUCCESS;
+}
+
+/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF. That may call the program. */
+static void note_end(void)
+{
+	int keyval;
+
+	if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_end, &keyval, NULL) == MPI_SUCCESS)
+		PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+}
+
 /* The MPI may have provided more than the program has asked for. */
 static void begin_job(struct place place)
 {
@@ -230,9 +256,11 @@ static void begin_job(struct place place)
 	comm_add(MPI_COMM_WORLD, 0);
 	comm_add(MPI_COMM_SELF, 1);
 	PMPI_Allreduce(&is_multiple, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	note_end();
 	inside--;
 	has_threads = any;
 	name_job();
+	trace_watch(is_multiple);
 }
 
 int MPI_Init(int *argc, char ***argv)
@@ -240,6 +268,7 @@ int MPI_Init(int *argc, char ***argv)
 	int rc;
 
 	trace_open();
+	watch_prepare();
 	inside++;
 	rc = next.Init(argc, argv);
 	inside--;
@@ -254,6 +283,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	int rc;
 
 	trace_open();
+	watch_prepare();
 	inside++;
 	rc = next.Init_thread(argc, argv, required, provided);
 	inside--;

@@ -165,6 +165,21 @@ void message_received(struct place place, const struct comm *comm, int source, i
 		trace_add(place, event);
 }
 
+/* A message of the source is awaited, until wait_end. */
+static void await(struct place place, const struct comm *comm, int source)
+{
+	struct trace_wait wait = { .kind = AWAIT_NONE };
+
+	if (comm)
+		wait = (struct trace_wait){ .kind = AWAIT_MESSAGE,
+			                        .object = comm->id,
+			                        .rank = source == MPI_ANY_SOURCE ? -1 : comm_world_rank(comm, source),
+			                        .size = (uint32_t)comm->size };
+	if (wait.rank < 0 && source != MPI_ANY_SOURCE)
+		wait.kind = AWAIT_NONE;
+	wait_begin(place, wait);
+}
+
 static int end_receive(struct place place, const struct comm *comm, const MPI_Status *status, int rc)
 {
 	if (comm && rc == MPI_SUCCESS)
@@ -178,7 +193,8 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
 	const struct comm *known = begin_receive(HERE("MPI_Recv"), comm, source);
 	MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
 
-	return end_receive(HERE("MPI_Recv"), known, to, next.Recv(buf, count, datatype, source, tag, comm, to));
+	await(HERE("MPI_Recv"), known, source);
+	return end_receive(HERE("MPI_Recv"), known, to, awaited(next.Recv(buf, count, datatype, source, tag, comm, to)));
 }
 TAKEN(Recv);
 
@@ -209,9 +225,10 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
 	begin_send(HERE("MPI_Sendrecv"), comm, dest, sendtag);
 	call_end();
 	known = begin_receive(HERE("MPI_Sendrecv"), comm, source);
+	await(HERE("MPI_Sendrecv"), known, source);
 	return end_receive(HERE("MPI_Sendrecv"), known, to,
-	                   next.Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
-	                                 recvtag, comm, to));
+	                   awaited(next.Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+	                                         source, recvtag, comm, to)));
 }
 TAKEN(Sendrecv);
 
@@ -246,8 +263,10 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
 	const struct comm *known = begin_receive(HERE("MPI_Probe"), comm, source);
 	MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
-	int rc = next.Probe(source, tag, comm, to);
+	int rc;
 
+	await(HERE("MPI_Probe"), known, source);
+	rc = awaited(next.Probe(source, tag, comm, to));
 	if (known && rc == MPI_SUCCESS)
 		probed(HERE("MPI_Probe"), known, to);
 	call_end();
@@ -274,7 +293,8 @@ int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Sta
 	const struct comm *known = begin_receive(HERE("MPI_Mprobe"), comm, source);
 	MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
 
-	return end_receive(HERE("MPI_Mprobe"), known, to, next.Mprobe(source, tag, comm, message, to));
+	await(HERE("MPI_Mprobe"), known, source);
+	return end_receive(HERE("MPI_Mprobe"), known, to, awaited(next.Mprobe(source, tag, comm, message, to)));
 }
 TAKEN(Mprobe);
 
@@ -387,12 +407,13 @@ int MPI_Startall(int count, MPI_Request array_of_requests[])
 }
 TAKEN(Startall);
 
+/* A receive that ends unseen is not counted, and a later one may have its handle. */
 int MPI_Request_free(MPI_Request *request)
 {
 	int rc;
 
-	if (call_begin())
-		request_remove(*request);
+	if (call_begin() && request_remove(*request))
+		trace_unproven();
 	rc = next.Request_free(request);
 	call_end();
 	return rc;
@@ -475,13 +496,25 @@ static void end_some(const struct handles *handles, int count, const int indices
 		end_one(handles, indices ? indices[i] : i, i);
 }
 
+/* Shows the wait for a receive. */
+static void await_request(struct place place, const struct handles *handles)
+{
+	struct request receive;
+
+	if (handles->list && requests_one_receive(handles->list[0], &receive))
+		await(place, receive.comm, receive.source);
+	else
+		await(place, NULL, 0);
+}
+
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
 	struct handles handles;
 	int rc;
 
 	keep_handles(&handles, HERE("MPI_Wait"), request, 1, status == MPI_STATUS_IGNORE ? MPI_STATUSES_IGNORE : status);
-	rc = next.Wait(request, handles.list ? handles.statuses : status);
+	await_request(HERE("MPI_Wait"), &handles);
+	rc = awaited(next.Wait(request, handles.list ? handles.statuses : status));
 	if (has_ended(&handles, HERE("MPI_Wait"), rc))
 		end_one(&handles, 0, 0);
 	return drop_handles(&handles, status == MPI_STATUS_IGNORE ? MPI_STATUSES_IGNORE : status, rc);

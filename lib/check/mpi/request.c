@@ -109,12 +109,30 @@ void request_end(MPI_Request handle, const MPI_Status *status)
 	}
 }
 
-/* Of other requests it is not known which of those with this handle is meant: none is forgotten. */
-void request_remove(MPI_Request handle)
+bool requests_one_receive(MPI_Request handle, struct request *receive)
 {
-	struct request **at, *removed;
+	int count = 0;
 
 	pthread_mutex_lock(&changing);
+	for (const struct request *request = *list_of(handle); request; request = request->next) {
+		if (request->handle != handle || !request->is_active)
+			continue;
+		*receive = *request;
+		count++;
+	}
+	pthread_mutex_unlock(&changing);
+	return count == 1 && receive->kind == REQUEST_RECEIVE;
+}
+
+/* Of other requests it is not known which of those with this handle is meant: none is forgotten. */
+bool request_remove(MPI_Request handle)
+{
+	struct request **at, *removed;
+	bool receives = false;
+
+	pthread_mutex_lock(&changing);
+	for (const struct request *request = *list_of(handle); request; request = request->next)
+		receives |= request->handle == handle && request->is_active && request->kind == REQUEST_RECEIVE;
 	for (at = list_of(handle); *at && ((*at)->handle != handle || !(*at)->is_persistent);)
 		at = &(*at)->next;
 	removed = *at;
@@ -122,6 +140,7 @@ void request_remove(MPI_Request handle)
 		*at = removed->next;
 	pthread_mutex_unlock(&changing);
 	free(removed);
+	return receives;
 }
 
 static bool may_take(const struct request *request, const struct comm *comm, int source, int tag)

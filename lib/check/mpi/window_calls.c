@@ -417,7 +417,11 @@ int MPI_Win_fence(int assertions, MPI_Win win)
 		event.flags = fence_flags(assertions);
 		trace_add(HERE("MPI_Win_fence"), event);
 	}
-	rc = next.Win_fence(assertions, win);
+	window_await(HERE("MPI_Win_fence"), window,
+	             (struct trace_wait){ .kind = event.flags & FENCE_NOPRECEDE ? AWAIT_NONE : AWAIT_FENCE,
+	                                  .number = event.id,
+	                                  .rank = -1 });
+	rc = awaited(next.Win_fence(assertions, win));
 	event.kind = TRACE_FENCE_END;
 	if (window && rc == MPI_SUCCESS)
 		trace_add(HERE("MPI_Win_fence"), event);
@@ -465,7 +469,8 @@ int MPI_Win_complete(MPI_Win win)
 {
 	const struct window *window = enter(HERE("MPI_Win_complete"), win, TRACE_COMPLETE, -1);
 
-	return leave_with(HERE("MPI_Win_complete"), window, TRACE_COMPLETE_END, -1, 0, next.Win_complete(win));
+	window_await(HERE("MPI_Win_complete"), window, (struct trace_wait){ .kind = AWAIT_POST, .rank = -1 });
+	return leave_with(HERE("MPI_Win_complete"), window, TRACE_COMPLETE_END, -1, 0, awaited(next.Win_complete(win)));
 }
 TAKEN(Win_complete);
 
@@ -473,7 +478,8 @@ int MPI_Win_wait(MPI_Win win)
 {
 	const struct window *window = enter(HERE("MPI_Win_wait"), win, 0, -1);
 
-	return leave_with(HERE("MPI_Win_wait"), window, TRACE_WAIT_END, -1, 0, next.Win_wait(win));
+	window_await(HERE("MPI_Win_wait"), window, (struct trace_wait){ .kind = AWAIT_COMPLETE, .rank = -1 });
+	return leave_with(HERE("MPI_Win_wait"), window, TRACE_WAIT_END, -1, 0, awaited(next.Win_wait(win)));
 }
 TAKEN(Win_wait);
 
@@ -494,8 +500,13 @@ int MPI_Win_lock(int type, int rank, int assertions, MPI_Win win)
 	const struct window *window = enter(HERE("MPI_Win_lock"), win, 0, -1);
 	uint16_t flags = (uint16_t)((type == MPI_LOCK_EXCLUSIVE ? LOCK_EXCLUSIVE : 0) |
 	                            (assertions & MPI_MODE_NOCHECK ? LOCK_NOCHECK : 0));
-	int rc = next.Win_lock(type, rank, assertions, win);
+	struct trace_wait wait = { .kind = flags & LOCK_NOCHECK || rank == MPI_PROC_NULL ? AWAIT_NONE : AWAIT_UNLOCK,
+		                       .flags = flags & LOCK_EXCLUSIVE ? AWAIT_EXCLUSIVE : 0,
+		                       .rank = window ? rank_of(window, rank) : -1 };
+	int rc;
 
+	window_await(HERE("MPI_Win_lock"), window, wait);
+	rc = awaited(next.Win_lock(type, rank, assertions, win));
 	return leave_with(HERE("MPI_Win_lock"), rank == MPI_PROC_NULL ? NULL : window, TRACE_LOCK, rank, flags, rc);
 }
 TAKEN(Win_lock);
@@ -567,6 +578,27 @@ static void add_name(struct place here, const struct window *window, const char 
 	trace_name(here, (struct trace_event){ .kind = TRACE_WINDOW_NAME, .object = window->key, .rank = -1 }, name);
 }
 
+static bool has_key(MPI_Info info, const char *key)
+{
+	int length, found = 0;
+
+	return PMPI_Info_get_valuelen(info, key, &length, &found) == MPI_SUCCESS && found;
+}
+
+/* Returns whether the layer has made the window. The MPI may have, whose locks need not wait. */
+static bool is_oriel(MPI_Win win)
+{
+	MPI_Info info;
+	bool found;
+
+	if (PMPI_Win_get_info(win, &info) != MPI_SUCCESS)
+		return false;
+	found = has_key(info, "share") && has_key(info, "accumulate_ordering") && has_key(info, "accumulate_ops") &&
+	        has_key(info, "mpi_accumulate_granularity");
+	PMPI_Info_free(&info);
+	return found;
+}
+
 /* A window's creation is a collective call, too. */
 static struct collective begin_making(struct place here, MPI_Comm comm)
 {
@@ -587,6 +619,7 @@ static int end_making(struct collective *making, MPI_Comm handle, const MPI_Win 
 	if (window && event.flags & WINDOW_CREATED)
 		memory_watch(window->key, event.base, event.size_bytes);
 	if (window) {
+		window->is_oriel = is_oriel(*win);
 		event.kind = TRACE_WINDOW;
 		event.flags |= WINDOW_OF_MPI;
 		event.object = window->key;
@@ -656,7 +689,7 @@ int MPI_Win_free(MPI_Win *win)
 {
 	MPI_Win freed = *win;
 	bool is_own = call_begin();
-	const struct window *window = window_of(freed);
+	struct window *window = freed == MPI_WIN_NULL ? NULL : window_take((uint64_t)(uintptr_t)freed);
 	struct trace_event event = { .kind = TRACE_WINDOW_FREE, .rank = -1 };
 	int rc;
 
@@ -671,12 +704,17 @@ int MPI_Win_free(MPI_Win *win)
 		current = (struct current){ HERE("MPI_Win_free"), window->key };
 		trace_add(HERE("MPI_Win_free"), event);
 	}
-	rc = next.Win_free(win);
+	window_await(HERE("MPI_Win_free"), is_own ? window : NULL,
+	             (struct trace_wait){
+					 .kind = AWAIT_COLLECTIVE, .flags = AWAIT_FREE, .number = event.id + 1, .rank = -1 });
+	rc = awaited(next.Win_free(win));
 	event.kind = TRACE_LEAVE;
 	if (window && is_own && rc == MPI_SUCCESS)
 		trace_add(HERE("MPI_Win_free"), event);
 	if (window && rc == MPI_SUCCESS)
-		window_remove((uint64_t)(uintptr_t)freed);
+		window_drop(window);
+	else if (window)
+		window_put_back(window);
 	return leave(HERE("MPI_Win_free"), is_own ? event.object : 0, rc);
 }
 TAKEN(Win_free);
