@@ -24,6 +24,7 @@ UNKNOWN = 0.01  # the largest part of the waits without a cause
 ROOTS = float(os.environ.get("WAITS_ROOTS", "0.05"))  # the largest difference of a rank's share
 ENOUGH_NS = 2000000  # of waits, for a judgement
 CALL_NS = 400  # between the stamps of the notes and those of the profile, in each call
+INTERRUPTED_NS = 1000000  # another process may have had the processor between the program's clock and the profile's
 EXACT = {"late_post", "late_complete", "late_fence", "late_collective", "lock", "signal"}
 NO_CULPRIT = {"setup", "registration", "threads", "handover"}  # whoever is named
 LIFE = {"oriel_init", "oriel_finalize", "MPI_Init", "MPI_Init_thread", "MPI_Finalize"}  # not in the notes
@@ -139,7 +140,8 @@ class Judge:
         true = self.run.time_in_calls()
         self.expect(count == len(calls), f"it counts {count} calls, the program {len(calls)}")
         self.expect(told <= true * 1.001, f"it counts {told} ns in calls, the program {true}")
-        self.expect(told >= (1 - CLOSED) * true - CALL_NS * len(calls), f"it counts only {told} ns in calls, the program {true}")
+        least = (1 - CLOSED) * true - CALL_NS * len(calls) - INTERRUPTED_NS
+        self.expect(told >= least, f"it counts only {told} ns in calls, the program {true}")
 
     def balanced(self):
         waits, calls = sum(self.told.values()), self.run.time_in_calls()
