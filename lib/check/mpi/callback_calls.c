@@ -42,10 +42,10 @@ static bool is_of_layer(const void *caller)
 	return strncmp(slash ? slash + 1 : object.dli_fname, "liboriel", 8) == 0;
 }
 
-/* A function is given to the MPI, by a call that ends by call_end. */
-static void given(const void *caller)
+/* A call that ends by call_end gives functions to the MPI; `plain` ones are MPI's own. */
+static void given(const void *caller, bool plain)
 {
-	if (inside++ == 0 && !is_of_layer(caller))
+	if (inside++ == 0 && !plain && !is_of_layer(caller))
 		trace_unproven();
 }
 
@@ -58,11 +58,9 @@ static int end(int rc)
 int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
                            MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
 {
-	if ((comm_copy_attr_fn == MPI_COMM_NULL_COPY_FN || comm_copy_attr_fn == MPI_COMM_DUP_FN) &&
-	    comm_delete_attr_fn == MPI_COMM_NULL_DELETE_FN)
-		inside++;
-	else
-		given(__builtin_return_address(0));
+	given(__builtin_return_address(0),
+	      (comm_copy_attr_fn == MPI_COMM_NULL_COPY_FN || comm_copy_attr_fn == MPI_COMM_DUP_FN) &&
+	          comm_delete_attr_fn == MPI_COMM_NULL_DELETE_FN);
 	return end(next.Comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state));
 }
 TAKEN(Comm_create_keyval);
@@ -70,11 +68,9 @@ TAKEN(Comm_create_keyval);
 int MPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
                           MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state)
 {
-	if ((win_copy_attr_fn == MPI_WIN_NULL_COPY_FN || win_copy_attr_fn == MPI_WIN_DUP_FN) &&
-	    win_delete_attr_fn == MPI_WIN_NULL_DELETE_FN)
-		inside++;
-	else
-		given(__builtin_return_address(0));
+	given(__builtin_return_address(0),
+	      (win_copy_attr_fn == MPI_WIN_NULL_COPY_FN || win_copy_attr_fn == MPI_WIN_DUP_FN) &&
+	          win_delete_attr_fn == MPI_WIN_NULL_DELETE_FN);
 	return end(next.Win_create_keyval(win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state));
 }
 TAKEN(Win_create_keyval);
@@ -82,32 +78,30 @@ TAKEN(Win_create_keyval);
 int MPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
                            MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
 {
-	if ((type_copy_attr_fn == MPI_TYPE_NULL_COPY_FN || type_copy_attr_fn == MPI_TYPE_DUP_FN) &&
-	    type_delete_attr_fn == MPI_TYPE_NULL_DELETE_FN)
-		inside++;
-	else
-		given(__builtin_return_address(0));
+	given(__builtin_return_address(0),
+	      (type_copy_attr_fn == MPI_TYPE_NULL_COPY_FN || type_copy_attr_fn == MPI_TYPE_DUP_FN) &&
+	          type_delete_attr_fn == MPI_TYPE_NULL_DELETE_FN);
 	return end(next.Type_create_keyval(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state));
 }
 TAKEN(Type_create_keyval);
 
 int MPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler)
 {
-	given(__builtin_return_address(0));
+	given(__builtin_return_address(0), false);
 	return end(next.Comm_create_errhandler(comm_errhandler_fn, errhandler));
 }
 TAKEN(Comm_create_errhandler);
 
 int MPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
 {
-	given(__builtin_return_address(0));
+	given(__builtin_return_address(0), false);
 	return end(next.Win_create_errhandler(win_errhandler_fn, errhandler));
 }
 TAKEN(Win_create_errhandler);
 
 int MPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler)
 {
-	given(__builtin_return_address(0));
+	given(__builtin_return_address(0), false);
 	return end(next.File_create_errhandler(file_errhandler_fn, errhandler));
 }
 TAKEN(File_create_errhandler);
@@ -120,20 +114,14 @@ static bool is_plain_handler(MPI_Errhandler handler)
 
 int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
-	if (is_plain_handler(errhandler))
-		inside++;
-	else
-		given(__builtin_return_address(0));
+	given(__builtin_return_address(0), is_plain_handler(errhandler));
 	return end(next.Comm_set_errhandler(comm, errhandler));
 }
 TAKEN(Comm_set_errhandler);
 
 int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 {
-	if (is_plain_handler(errhandler))
-		inside++;
-	else
-		given(__builtin_return_address(0));
+	given(__builtin_return_address(0), is_plain_handler(errhandler));
 	return end(next.Win_set_errhandler(win, errhandler));
 }
 TAKEN(Win_set_errhandler);
@@ -141,7 +129,7 @@ TAKEN(Win_set_errhandler);
 int MPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
                        MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request)
 {
-	given(__builtin_return_address(0));
+	given(__builtin_return_address(0), false);
 	return end(next.Grequest_start(query_fn, free_fn, cancel_fn, extra_state, request));
 }
 TAKEN(Grequest_start);
@@ -149,7 +137,7 @@ TAKEN(Grequest_start);
 #if MPI_VERSION >= 4
 int MPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler)
 {
-	given(__builtin_return_address(0));
+	given(__builtin_return_address(0), false);
 	return end(next.Session_create_errhandler(session_errhandler_fn, errhandler));
 }
 TAKEN(Session_create_errhandler);
@@ -160,37 +148,35 @@ TAKEN(Session_create_errhandler);
 typedef uintptr_t word;
 typedef word words_function(word a, word b, word c, word d, word e, word f, word g);
 
-static words_function *next_of(const char *name)
+/* Notes that functions are given. Returns the function behind this call, which leave ends. */
+static words_function *given_to(const char *name, const void *caller)
 {
 	words_function *function = NULL;
 
+	given(caller, false);
 	find_next(name, &function);
 	if (!function)
 		abort(); /* the program has called it: it is there */
 	return function;
 }
 
+static word leave(word result)
+{
+	call_end();
+	return result;
+}
+
 extern words_function keyval_create __asm__("MPI_Keyval_create");
 word keyval_create(word a, word b, word c, word d, word e, word f, word g)
 {
-	word rc;
-
-	given(__builtin_return_address(0));
-	rc = next_of("PMPI_Keyval_create")(a, b, c, d, e, f, g);
-	call_end();
-	return rc;
+	return leave(given_to("PMPI_Keyval_create", __builtin_return_address(0))(a, b, c, d, e, f, g));
 }
 extern words_function p_keyval_create __asm__("PMPI_Keyval_create") __attribute__((alias("MPI_Keyval_create")));
 
 extern words_function errhandler_create __asm__("MPI_Errhandler_create");
 word errhandler_create(word a, word b, word c, word d, word e, word f, word g)
 {
-	word rc;
-
-	given(__builtin_return_address(0));
-	rc = next_of("PMPI_Errhandler_create")(a, b, c, d, e, f, g);
-	call_end();
-	return rc;
+	return leave(given_to("PMPI_Errhandler_create", __builtin_return_address(0))(a, b, c, d, e, f, g));
 }
 extern words_function p_errhandler_create __asm__("PMPI_Errhandler_create")
 	__attribute__((alias("MPI_Errhandler_create")));
@@ -199,68 +185,38 @@ extern words_function p_errhandler_create __asm__("PMPI_Errhandler_create")
 extern words_function attribute_key __asm__("ompi_attr_create_keyval");
 word attribute_key(word a, word b, word c, word d, word e, word f, word g)
 {
-	word rc;
-
-	given(__builtin_return_address(0));
-	rc = next_of("ompi_attr_create_keyval")(a, b, c, d, e, f, g);
-	call_end();
-	return rc;
+	return leave(given_to("ompi_attr_create_keyval", __builtin_return_address(0))(a, b, c, d, e, f, g));
 }
 
 extern words_function attribute_key_of_addresses __asm__("ompi_attr_create_keyval_aint");
 word attribute_key_of_addresses(word a, word b, word c, word d, word e, word f, word g)
 {
-	word rc;
-
-	given(__builtin_return_address(0));
-	rc = next_of("ompi_attr_create_keyval_aint")(a, b, c, d, e, f, g);
-	call_end();
-	return rc;
+	return leave(given_to("ompi_attr_create_keyval_aint", __builtin_return_address(0))(a, b, c, d, e, f, g));
 }
 
 extern words_function attribute_key_of_integers __asm__("ompi_attr_create_keyval_fint");
 word attribute_key_of_integers(word a, word b, word c, word d, word e, word f, word g)
 {
-	word rc;
-
-	given(__builtin_return_address(0));
-	rc = next_of("ompi_attr_create_keyval_fint")(a, b, c, d, e, f, g);
-	call_end();
-	return rc;
+	return leave(given_to("ompi_attr_create_keyval_fint", __builtin_return_address(0))(a, b, c, d, e, f, g));
 }
 
 extern words_function handler_of_any __asm__("ompi_errhandler_create");
 word handler_of_any(word a, word b, word c, word d, word e, word f, word g)
 {
-	word handler;
-
-	given(__builtin_return_address(0));
-	handler = next_of("ompi_errhandler_create")(a, b, c, d, e, f, g);
-	call_end();
-	return handler;
+	return leave(given_to("ompi_errhandler_create", __builtin_return_address(0))(a, b, c, d, e, f, g));
 }
 #else
 extern words_function grequest_start __asm__("MPIX_Grequest_start");
 word grequest_start(word a, word b, word c, word d, word e, word f, word g)
 {
-	word rc;
-
-	given(__builtin_return_address(0));
-	rc = next_of("PMPIX_Grequest_start")(a, b, c, d, e, f, g);
-	call_end();
-	return rc;
+	return leave(given_to("PMPIX_Grequest_start", __builtin_return_address(0))(a, b, c, d, e, f, g));
 }
 extern words_function p_grequest_start __asm__("PMPIX_Grequest_start") __attribute__((alias("MPIX_Grequest_start")));
 
 extern words_function grequest_class_create __asm__("MPIX_Grequest_class_create");
 word grequest_class_create(word a, word b, word c, word d, word e, word f, word g)
 {
-	word rc;
-
-	given(__builtin_return_address(0));
-	rc = next_of("PMPIX_Grequest_class_create")(a, b, c, d, e, f, g);
-	call_end();
-	return rc;
+	return leave(given_to("PMPIX_Grequest_class_create", __builtin_return_address(0))(a, b, c, d, e, f, g));
 }
 extern words_function p_grequest_class_create __asm__("PMPIX_Grequest_class_create")
 	__attribute__((alias("MPIX_Grequest_class_create")));
