@@ -665,7 +665,7 @@ static int transfer_row(const struct operation *operation, size_t target_offset,
 int transfer(const struct operation *operation, size_t size_bytes, size_t target_offset, enum oriel_op op)
 {
 	const bool elements = is_accumulate(operation);
-	const struct datatype *known = placed(operation, size_bytes, target_offset);
+	const struct datatype *known;
 	struct pieces pieces;
 	int rc = transfer_row(operation, target_offset, op);
 
@@ -673,6 +673,7 @@ int transfer(const struct operation *operation, size_t size_bytes, size_t target
 		return rc;
 	pieces.operation = operation;
 	pieces.target_offset = target_offset;
+	known = placed(operation, size_bytes, target_offset);
 	if (known)
 		return transfer_places(&pieces, known, size_bytes / known->size_bytes);
 	pieces.op = op;
