@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "oriel.h"
+#include "check/cases.h"
 
 #define BYTES 64
 #define LATE_MS 400
@@ -269,10 +270,7 @@ static void K29_missing_value(void)
 	barrier();
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
+static const struct check_case cases[] = {
 	{ "K29_missed_post", K29_missed_post },                     /* 0 1 */
 	{ "K29_missed_second_post", K29_missed_second_post },       /* 0 1 */
 	{ "K29_wait_before_complete", K29_wait_before_complete },   /* 0 1 */
@@ -283,29 +281,31 @@ static const struct {
 	{ "K29_lock_against_signal", K29_lock_against_signal },     /* 0 1 */
 	{ "K29_missing_signal", K29_missing_signal },               /* 0 1 */
 	{ "K29_missing_value", K29_missing_value },                 /* 0 1 */
+	{ NULL, NULL },
 };
 
-static void run_case(const char *name)
+static void run_case(const struct check_case *chosen)
 {
 	const struct oriel_hint hints[] = { { "signals", "2" }, { NULL, NULL } };
 	void *base;
 
 	must(oriel_win_allocate(BYTES, 1, hints, world, &base, &win));
 	must(oriel_win_set_name(win, "halo"));
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (strcmp(cases[i].name, name) == 0)
-			cases[i].run();
-	}
+	chosen->run();
 	must(oriel_win_free(&win)); /* STUCK */
 }
 
 int main(int argc, char **argv)
 {
+	const struct check_case *chosen = argc == 3 ? case_of(cases, argv[1]) : NULL;
+
+	if (!chosen)
+		return 2;
 	must(oriel_init(NULL, &job));
 	rank = oriel_rank(job);
 	must(oriel_group_world(job, &world));
-	is_stuck = argc > 2 && strcmp(argv[2], "stuck") == 0;
-	run_case(argc > 1 ? argv[1] : "");
+	is_stuck = strcmp(argv[2], "stuck") == 0;
+	run_case(chosen);
 	must(oriel_group_free(&world));
 	must(oriel_finalize(&job));
 	return 0;

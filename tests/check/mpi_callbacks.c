@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check/cases.h"
 #include "check/live.h"
 
 #define LATE_MS 600
@@ -323,10 +324,7 @@ static void K30_receive_that_is_freed(void)
 	}
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
+static const struct check_case cases[] = {
 	{ "K30_level_of_the_environment", K30_level_of_the_environment },
 	{ "K30_attribute_of_a_window", K30_attribute_of_a_window },
 	{ "K30_collective_call_in_a_callback", K30_collective_call_in_a_callback },
@@ -337,21 +335,18 @@ static const struct {
 	{ "K30_receive_that_is_freed", K30_receive_that_is_freed },
 	{ "K30_handler_of_a_window", K30_handler_of_a_window },
 	{ "K30_error_that_returns", K30_error_that_returns },
+	{ NULL, NULL },
 };
 
 int main(int argc, char **argv)
 {
-	size_t count = sizeof(cases) / sizeof(cases[0]), i = 0;
+	const struct check_case *chosen = argc == 2 ? case_of(cases, argv[1]) : NULL;
 
-	if (argc != 2)
-		return 2;
-	while (i < count && strcmp(cases[i].name, argv[1]) != 0)
-		i++;
-	if (i == count)
+	if (!chosen)
 		return 2;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	cases[i].run();
+	chosen->run();
 	MPI_Finalize();
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mpi_cases.h - what mpi_pairs.c and mpi_misuse.c have in common: a window of each rank, and the choice of a case */
+/* mpi_cases.h - what mpi_pairs.c and mpi_misuse.c have in common: a window, begin and end */
 #ifndef CHECK_MPI_CASES_H
 #define CHECK_MPI_CASES_H
 
@@ -9,24 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES 256
+#include "check/cases.h"
 
-struct check_case {
-	const char *name;
-	void (*run)(void);
-};
+#define BYTES 256
 
 static MPI_Win win;
 static uint8_t *base;
 static int rank;
 static uint8_t buffer[BYTES];
 
-/* Begins the program PROGRAM CASE FORM. Returns its case of a list that ends without a name, or NULL. */
+/* Begins the program PROGRAM CASE FORM. Returns its case, or NULL. */
 static const struct check_case *cases_begin(int argc, char **argv, const struct check_case *list)
 {
-	while (argc == 3 && list->name && strcmp(list->name, argv[1]) != 0)
-		list++;
-	if (argc != 3 || !list->name)
+	const struct check_case *chosen = argc == 3 ? case_of(list, argv[1]) : NULL;
+
+	if (!chosen)
 		return NULL;
 	MPI_Init(&argc, &argv); /* WRONG */
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -34,7 +31,7 @@ static const struct check_case *cases_begin(int argc, char **argv, const struct 
 	memset(base, 0, BYTES);
 	MPI_Win_set_name(win, "halo");
 	MPI_Barrier(MPI_COMM_WORLD);
-	return list;
+	return chosen;
 }
 
 static int cases_end(void)

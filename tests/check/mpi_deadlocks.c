@@ -14,6 +14,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "check/cases.h"
+#include "check/mpi_group.h"
+
 #pragma GCC optimize("no-optimize-sibling-calls") /* a line is that of the call */
 
 #define BYTES 64
@@ -30,16 +33,6 @@ static bool comes_late(void)
 	if (!is_stuck)
 		nanosleep(&(struct timespec){ 0, LATE_MS * 1000000 }, NULL);
 	return !is_stuck;
-}
-
-static MPI_Group group_of(int member)
-{
-	MPI_Group all, group;
-
-	MPI_Comm_group(MPI_COMM_WORLD, &all);
-	MPI_Group_incl(all, 1, &member, &group);
-	MPI_Group_free(&all);
-	return group;
 }
 
 static void post(int origin)
@@ -238,10 +231,7 @@ static void K31_end_against_receive(void)
 		receive(3);
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
+static const struct check_case cases[] = {
 	{ "K29_missed_post", K29_missed_post },                         /* 0 1 */
 	{ "K29_wait_before_complete", K29_wait_before_complete },       /* 0 1 2 */
 	{ "K29_fence_against_barrier", K29_fence_against_barrier },     /* 0 1 */
@@ -253,25 +243,22 @@ static const struct {
 	{ "K29_request_against_barrier", K29_request_against_barrier }, /* 0 2 */
 	{ "K29_broadcast_against_fence", K29_broadcast_against_fence }, /* 0 1 */
 	{ "K31_end_against_receive", K31_end_against_receive },         /* 0 */
+	{ NULL, NULL },
 };
 
 int main(int argc, char **argv)
 {
-	size_t count = sizeof(cases) / sizeof(cases[0]), i = 0;
+	const struct check_case *chosen = argc == 3 ? case_of(cases, argv[1]) : NULL;
 	void *base;
 
-	if (argc != 3)
+	if (!chosen)
 		return 2;
 	is_stuck = strcmp(argv[2], "stuck") == 0;
-	while (i < count && strcmp(cases[i].name, argv[1]) != 0)
-		i++;
-	if (i == count)
-		return 2;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
 	MPI_Win_set_name(win, "halo");
-	cases[i].run();
+	chosen->run();
 	if (win != MPI_WIN_NULL)
 		MPI_Win_free(&win); /* STUCK */
 	MPI_Finalize();

@@ -7,20 +7,11 @@
  * errors of the window end the job.
  */
 #include "mpi_cases.h"
+#include "check/mpi_group.h"
 
 #include <pthread.h>
 
 static bool wrong;
-
-static MPI_Group group_of(int member)
-{
-	MPI_Group world, group;
-
-	MPI_Comm_group(MPI_COMM_WORLD, &world);
-	MPI_Group_incl(world, 1, &member, &group);
-	MPI_Group_free(&world);
-	return group;
-}
 
 static void put(int target)
 {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "oriel.h"
+#include "check/cases.h"
 
 #define BYTES 256
 
@@ -519,7 +520,7 @@ static void K37_killed(void)
 	barrier();
 }
 
-/* A refused put does not race with that of rank 1. What follows is not judged. */
+/* The refused put writes nothing, so it does not race. Later calls are not judged. */
 static void K27_refused(void)
 {
 	if (rank == 1) {
@@ -542,10 +543,7 @@ static void K27_refused(void)
 
 /* ---- running them ---- */
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
+static const struct check_case cases[] = {
 	{ "K9_put_barrier_put", K9_put_barrier_put },
 	{ "K9_flush_local_completes_no_put", K9_flush_local_completes_no_put },
 	{ "K9_request_completes", K9_request_completes },
@@ -572,6 +570,7 @@ static const struct {
 	{ "K8_windows_that_overlap", K8_windows_that_overlap },
 	{ "K12_order_over_three_ranks", K12_order_over_three_ranks },
 	{ "K35_much_between", K35_much_between },
+	{ NULL, NULL },
 };
 
 static void run(void (*function)(void))
@@ -587,10 +586,10 @@ static void run(void (*function)(void))
 /* Returns the case of this name, or NULL. The last two are no pairs. */
 static void (*find_case(const char *name))(void)
 {
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (strcmp(cases[i].name, name) == 0)
-			return cases[i].run;
-	}
+	const struct check_case *found = case_of(cases, name);
+
+	if (found)
+		return found->run;
 	if (strcmp(name, "K27_refused") == 0)
 		return K27_refused;
 	return strcmp(name, "K37_killed") == 0 ? K37_killed : NULL;
