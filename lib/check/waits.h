@@ -115,7 +115,7 @@ struct trace_waits {
 	struct trace_count counts[WAITS_COUNTS];
 };
 
-/* Copies a slot. Returns whether it is used. What has changed meanwhile is seen by `changes`. */
+/* Copies a slot. Returns whether it is used. `changes` differs if it has changed meanwhile. */
 static inline bool waits_read_slot(const struct trace_waits *waits, int slot, struct trace_wait *wait)
 {
 	uint32_t kind = __atomic_load_n(&waits->slots[slot].kind, __ATOMIC_ACQUIRE); /* pairs with wait_begin */

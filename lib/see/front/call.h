@@ -127,7 +127,7 @@ static inline struct call call_enter(const char *name, uint32_t window, const vo
 	return call_enter_at(name, window, -1, CALL_NO_DISP, caller);
 }
 
-/* What the thread's call has to do when it ends. */
+/* The work that is left for the end of the thread's call. */
 struct call_duties {
 	bool waits;   /* waits_take */
 	bool meeting; /* meeting_end */

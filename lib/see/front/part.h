@@ -156,8 +156,9 @@ struct part_meeting {
 };
 
 /*
- * A rank of another machine cannot read notes. What it would find there stands here for the report,
- * which has the parts of all machines (report/remote.c). Rings, which keep the latest.
+ * A rank of another machine cannot read notes. So the part lists what such a rank would look up.
+ * The report, which has the parts of all machines, looks it up (report/remote.c). Both lists are
+ * rings, which keep the latest.
  */
 #define PART_BEGINS 8192
 #define PART_REMOTE_WAITS 2048
