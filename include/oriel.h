@@ -487,7 +487,8 @@ const char *oriel_version(void);
  *
  * Applies accumulates that are addressed to this rank (A22), and advances a device that cannot
  * place incoming data without the processor: softverbs, for memory that is not mapped. It costs
- * some nanoseconds if there is nothing to do.
+ * some nanoseconds if there is nothing to do. With more ranks than processors on the machine, each
+ * eighth call of a thread yields the processor (sched_yield).
  *
  * No program needs it for correctness. Every call that waits makes the same progress, and if no
  * thread waits the service thread does. But the service thread has to be woken up first, and may

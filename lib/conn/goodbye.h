@@ -4,8 +4,8 @@
  *
  * DESIGN NOTES
  *
- * The launcher takes no part: only two connected ranks must agree that a disconnect is no death,
- * and that no request needs the queue pair.
+ * Only two connected ranks must agree that a disconnect is no death, and that no request needs the
+ * queue pair.
  *
  * In oriel_finalize a rank
  *

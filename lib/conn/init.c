@@ -23,6 +23,7 @@
 
 #define WATCHDOG_DEFAULT_MS 30000
 #define CONNECT_TIMEOUT_DEFAULT_MS 4000
+#define CALLS_PER_YIELD 8             /* of oriel_progress */
 #define CONNECT_TIMEOUT_SOFT_MS 60000 /* a live rank is scheduled within this time */
 #define TEXT(x) #x
 #define VERSION_TEXT(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
@@ -379,6 +380,15 @@ int oriel_barrier(oriel_job *job)
 	return rc ? err_in(rc, "oriel_barrier") : 0;
 }
 
+/* The caller may wait for a rank that needs this processor. */
+static void yield_sometimes(void)
+{
+	static _Thread_local unsigned calls __attribute__((tls_model("initial-exec")));
+
+	if (++calls % CALLS_PER_YIELD == 0)
+		sched_yield();
+}
+
 int oriel_progress(oriel_job *job)
 {
 	int rc = job_check(job, "oriel_progress");
@@ -390,6 +400,8 @@ int oriel_progress(oriel_job *job)
 	peer = __atomic_load_n(&job->peers.moving, __ATOMIC_ACQUIRE); /* pairs with peer_set_state */
 	if (peer)
 		wait_serve(job, peer);
+	if (job_oversubscribed(job))
+		yield_sometimes();
 	return 0;
 }
 

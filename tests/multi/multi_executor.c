@@ -10,6 +10,7 @@
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "job/service_queue.h"
@@ -677,6 +678,26 @@ static void progress_polls(struct multi *m)
 	multi_window_close(m, &w);
 }
 
+static _Thread_local int yields;
+
+/* In the place of libc's. */
+int sched_yield(void)
+{
+	yields++;
+	return (int)syscall(SYS_sched_yield);
+}
+
+/* A rank that polls for something else gives way if others need its processor, and only then. */
+static void progress_yields(struct multi *m)
+{
+	enum { CALLS = 64 };
+
+	yields = 0;
+	for (int i = 0; i < CALLS; i++)
+		CHECK_OK(m, oriel_progress(m->job));
+	CHECK(m, yields == (job_oversubscribed(m->job) ? CALLS / 8 : 0));
+}
+
 static const struct multi_case cases[] = {
 	{ "A2_fence_covers_records", 0, fence_covers_records },
 	{ "A7_long_vectors_are_split", 2, long_vectors },
@@ -697,6 +718,7 @@ static const struct multi_case cases[] = {
 	{ "A22_query_tells", 0, query_tells },
 	{ "A22_progress_applies", 2, progress_applies },
 	{ "A22_progress_polls", 2, progress_polls },
+	{ "A22_progress_yields", 0, progress_yields },
 };
 
 int main(int argc, char **argv)

@@ -9,7 +9,8 @@
  *
  * While a rank waits in MPI, Oriel's service thread may run only after milliseconds on the same
  * processor. So progress_serve is called in each turn of the MPI's waits: Open MPI has a list for
- * that (opal_progress_register); MPICH calls UCX's progress, which is hooked.
+ * that (opal_progress_register); MPICH calls UCX's progress, which is hooked. When oversubscribed,
+ * oriel_progress yields; MPICH does not.
  */
 #ifndef ORIEL_MPI_PROGRESS_H
 #define ORIEL_MPI_PROGRESS_H
