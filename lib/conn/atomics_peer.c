@@ -27,7 +27,7 @@ const struct device *job_atomic_device(const struct oriel_job *job)
 /* Returns whether only the device can draw tickets remotely, whatever ORIEL_ATOMICS says. */
 static bool draws_apart(const struct device *device)
 {
-	return device && (device->atomics == ATOMICS_HCA || device->atomics_told == ATOMICS_HCA);
+	return device && (device->atomics == ATOMICS_HCA || device->atomics_reported == ATOMICS_HCA);
 }
 
 const struct device *job_ticket_device(const struct oriel_job *job)

@@ -62,7 +62,7 @@
 #define CM_NO_RESOURCES 3 /* a reject's status: the peer's CM is short of resources */
 #define CM_NO_LISTENER 8  /* a status without a listener: the rank may have ended */
 #define SHORT_BACKOFF_MS 100
-#define SHORT_TOLD_NS NS_PER_SECOND
+#define SHORT_REPORT_NS NS_PER_SECOND
 #define LAST_TEXT_BYTES 96
 
 /* First byte of a reject's private data. */
@@ -198,7 +198,7 @@ static void suffer_shortage(struct peer *peer, int error)
 	enter(peer, CONN_BACKOFF, SHORT_BACKOFF_MS);
 	if (conn->short_ns == 0)
 		conn->short_ns = now;
-	if (now - conn->short_ns < SHORT_TOLD_NS)
+	if (now - conn->short_ns < SHORT_REPORT_NS)
 		return;
 	conn->short_ns = now;
 	__atomic_store_n(&peer->shortage, error, __ATOMIC_RELAXED);
@@ -435,12 +435,12 @@ static void remember_remote(struct peer *peer, const struct handshake *data)
 	peer->remote_directory = (struct remote){ data->directory_addr, data->directory_rkey };
 }
 
-static void tell_up(struct peer *peer, uint32_t attempt)
+static void report_up(struct peer *peer, uint32_t attempt)
 {
 	struct remote up = { peer->remote_area.addr + offsetof(struct area, up), peer->remote_area.rkey };
 	uint64_t *there = direct_words(&peer->direct, up, sizeof(*there)), number;
 
-	/* Both pair with the flag_load in peer_told_up. */
+	/* Both pair with the flag_load in peer_reported_up. */
 	if (there)
 		flag_store(there, attempt);
 	else
@@ -462,7 +462,7 @@ static void established(struct peer *peer)
 	wire_attach(&peer->wire, peer->device, &peer->pair, peer->remote_area,
 	            wire_sge(&peer->area->sink, sizeof(peer->area->sink), peer_area_keys(peer).lkey));
 	if (active)
-		tell_up(peer, attempt);
+		report_up(peer, attempt);
 	tell(peer->job->rank, "rank %d is reached by device %s at %s", peer->rank, device_name(peer->device),
 	     peer->device->addr_text);
 	peer->up_ns = process_clock_ns();
@@ -742,8 +742,8 @@ static void tick_state(struct peer *peer, uint64_t now)
 	}
 }
 
-/* Returns whether the peer has written that its side is established. Pairs with tell_up. */
-static bool peer_told_up(const struct peer *peer)
+/* Returns whether the peer has written that its side is established. Pairs with report_up. */
+static bool peer_reported_up(const struct peer *peer)
 {
 	return peer->conn->state == CONN_ACCEPTED && flag_load(&peer->area->up) == peer->conn->peer_attempt;
 }
@@ -784,7 +784,7 @@ bool conn_tick(struct peer *peer, uint64_t now)
 {
 	if (!peer->conn)
 		return false;
-	if (peer_told_up(peer))
+	if (peer_reported_up(peer))
 		established(peer);
 	else if (is_pointless(peer, now))
 		forget_attempt(peer);

@@ -170,7 +170,7 @@ static void explain(const struct endpoint *own, const struct endpoint *other, co
 static void explain_atomics(const struct endpoint *own, const struct endpoint *other, char why[ROUTE_WHY_BYTES])
 {
 	static const char *const setting[] = {
-		[ATOMICS_AS_TOLD] = "not set", [ATOMICS_BY_CPU] = "\"cpu\"", [ATOMICS_BY_DEVICE] = "\"device\""
+		[ATOMICS_AS_REPORTED] = "not set", [ATOMICS_BY_CPU] = "\"cpu\"", [ATOMICS_BY_DEVICE] = "\"device\""
 	};
 
 	snprintf(why, ROUTE_WHY_BYTES, "its ORIEL_ATOMICS is %s, that of this rank %s; set it alike for all ranks",

@@ -81,7 +81,7 @@ static int parted_watch(void *arg, struct wait *wait)
 	return 0;
 }
 
-static int told_timeout(const struct parting *parting)
+static int timeout_error(const struct parting *parting)
 {
 	int limit_ms = parting->job->limits.timeout_ms;
 
@@ -109,5 +109,5 @@ int goodbye_run(struct oriel_job *job)
 		ask(job);
 	wait_begin(&wait, job, "oriel_finalize", NULL);
 	rc = wait_until(&wait, &waiter, &parting);
-	return rc == ORIEL_ERR_TIMEOUT ? told_timeout(&parting) : rc;
+	return rc == ORIEL_ERR_TIMEOUT ? timeout_error(&parting) : rc;
 }

@@ -89,7 +89,7 @@ static int find_partner(struct oriel_win *win, struct fence_partner *partner)
  * Returns the world rank whose death has ended the fence of a member that this one depends on, or
  * ORIEL_RANK_NONE.
  */
-static int told_of_death(struct oriel_win *win)
+static int reported_dead(struct oriel_win *win)
 {
 	uint8_t id[16];
 
@@ -127,7 +127,7 @@ static int fence_watch(void *arg, struct wait *wait)
 	if (f->dead == ORIEL_RANK_NONE)
 		f->dead = job_dead_member(f->win->job, f->win->group);
 	if (f->dead == ORIEL_RANK_NONE)
-		f->dead = told_of_death(f->win);
+		f->dead = reported_dead(f->win);
 	return f->dead == ORIEL_RANK_NONE ? 0 : ORIEL_ERR_PEER;
 }
 

@@ -111,12 +111,13 @@ static int tell_death(struct signalling *s)
 	int dead = ORIEL_RANK_NONE;
 	bool there;
 
-	if (counter_load(&win->job->deaths.count) == counter_load(&win->signals.deaths_told)) /* the first pairs with rank_lost */
+	/* The first load pairs with rank_lost. */
+	if (counter_load(&win->job->deaths.count) == counter_load(&win->signals.deaths_searched))
 		return 0;
 	owned_lock_take(&win->lock);
 	there = signal_there(s);
 	if (!there)
-		dead = job_new_dead_member(win->job, win->group, &win->signals.deaths_told);
+		dead = job_new_dead_member(win->job, win->group, &win->signals.deaths_searched);
 	owned_lock_give(&win->lock);
 	if (dead == ORIEL_RANK_NONE)
 		return there;

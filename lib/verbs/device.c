@@ -285,7 +285,7 @@ static int choose_flag_mode(struct device *device, const struct ibv_device_attr 
 }
 
 /* Returns the reported level. softverbs reports by its extension that processor and device mix. */
-static enum atomic_level level_told(const struct device *device, enum ibv_atomic_cap cap)
+static enum atomic_level reported_level(const struct device *device, enum ibv_atomic_cap cap)
 {
 	if (cap == IBV_ATOMIC_GLOB || (cap == IBV_ATOMIC_HCA && verbs_atomics_mix(device->functions)))
 		return ATOMICS_GLOB;
@@ -308,7 +308,7 @@ static int choose_atomics(struct device *device, const struct ibv_device_attr *a
 	enum atomics_by by = (enum atomics_by)(word + 1);
 
 	device->atomics_by = by;
-	device->atomics = device->atomics_told = level_told(device, attr->atomic_cap);
+	device->atomics = device->atomics_reported = reported_level(device, attr->atomic_cap);
 	if (rc)
 		return rc;
 	if (by == ATOMICS_BY_CPU && device->atomics == ATOMICS_HCA)
@@ -520,7 +520,7 @@ static void register_failed(const struct device *device, const void *base, size_
 
 struct ibv_mr *device_try_register(const struct device *device, void *base, size_t size_bytes, unsigned access)
 {
-	if (device->atomics_told == ATOMICS_NONE)
+	if (device->atomics_reported == ATOMICS_NONE)
 		access &= ~(unsigned)IBV_ACCESS_REMOTE_ATOMIC;
 	return mr_cache_register(device->functions, device->pd, base, size_bytes, access);
 }

@@ -36,7 +36,7 @@ enum flag_mode { FLAG_WRITE, FLAG_ATOMIC, FLAG_WAIT };
  * as HCA.
  */
 enum atomic_level { ATOMICS_NONE, ATOMICS_HCA, ATOMICS_GLOB };
-enum atomics_by { ATOMICS_AS_TOLD, ATOMICS_BY_CPU, ATOMICS_BY_DEVICE }; /* ORIEL_ATOMICS */
+enum atomics_by { ATOMICS_AS_REPORTED, ATOMICS_BY_CPU, ATOMICS_BY_DEVICE }; /* ORIEL_ATOMICS */
 
 /*
  * A device that acknowledges data before it is placed (not ack_placed) lets a later store of a
@@ -60,8 +60,8 @@ struct device {
 	uint8_t reads_in_flight;                /* with atomics, on a queue pair */
 	uint64_t max_message_bytes;
 	enum flag_mode flag_mode;
-	enum atomic_level atomics;      /* as used */
-	enum atomic_level atomics_told; /* as the device reports */
+	enum atomic_level atomics;          /* as used */
+	enum atomic_level atomics_reported; /* as the device reports */
 	enum atomics_by atomics_by;
 	bool ack_placed;
 	bool fence_stalls; /* a request with IBV_SEND_FENCE may stall */

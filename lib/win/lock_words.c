@@ -464,7 +464,7 @@ static bool can_draw(const struct link *link, const struct lock *lock)
 {
 	if (lock->flags & DIR_NEXT_BY_DEVICE)
 		return lock->card;
-	return lock->header || link->peer->device->atomics_told != ATOMICS_NONE;
+	return lock->header || link->peer->device->atomics_reported != ATOMICS_NONE;
 }
 
 static int begin(struct link *link, struct lock *lock)

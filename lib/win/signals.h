@@ -50,9 +50,9 @@ struct signals {
 	struct registration registration;
 	size_t mapped_bytes;
 	int fd;
-	uint32_t next;        /* where the next search begins */
-	uint64_t deaths_told; /* deaths of the job that have been searched for members */
-	uint64_t probe_ns;    /* oriel_signal_test: when peers were last probed */
+	uint32_t next;            /* where the next search begins */
+	uint64_t deaths_searched; /* deaths of the job that have been searched for members */
+	uint64_t probe_ns;        /* oriel_signal_test: when peers were last probed */
 };
 
 /* A member's signals, from its directory entry; the rest is guarded by win->lock. */

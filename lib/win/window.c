@@ -37,7 +37,7 @@
 #include "win/win.h"
 
 #define WORDS_GRANULARITY_MAX 32 /* bytes; a larger hint announces vectors */
-#define SHARE_NOT_TOLD (-1)      /* no hint */
+#define SHARE_NO_HINT (-1)       /* no hint */
 #define DISP_UNIT_MAX 0x7fffffffu
 
 /* `info` is as in win_new. */
@@ -95,7 +95,7 @@ static void take_wish(struct oriel_win *win)
 {
 	bool provided = win->info.kind != ORIEL_WIN_CREATED && win->info.kind != ORIEL_WIN_DYNAMIC;
 
-	if (win->info.share == SHARE_NOT_TOLD)
+	if (win->info.share == SHARE_NO_HINT)
 		win->wish = win->job->share ? IN_PLACE_IF_WORTH : IN_PLACE_NEVER;
 	else
 		win->wish = win->info.share ? IN_PLACE_ALWAYS : IN_PLACE_NEVER;
@@ -521,7 +521,7 @@ static int win_new(struct oriel_win_info info, struct oriel_group *group, const 
 
 	info.unified = 1;
 	hints_default(&info);
-	info.share = SHARE_NOT_TOLD;
+	info.share = SHARE_NO_HINT;
 	rc = hints_take(&info, hints, false);
 	if (rc)
 		return err_in(rc, call);

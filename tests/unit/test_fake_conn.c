@@ -517,7 +517,7 @@ static void conn__address_that_leads_nowhere(void)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		begin(texts[i]);
 		setenv("ORIEL_CONNECT_TIMEOUT", "0.15", 1);
-		endpoint_make(&endpoint, texts[i], "", ATOMICS_AS_TOLD);
+		endpoint_make(&endpoint, texts[i], "", ATOMICS_AS_REPORTED);
 		fake_world_false_value(bytes, endpoint_encode(&endpoint, bytes));
 		ranks_run(2, join_barrier_leave, NULL, ranks);
 		fake_world_false_value(NULL, 0);
@@ -535,7 +535,7 @@ static void conn__endpoint_of_another_version(void)
 	struct rank ranks[2];
 
 	begin("an endpoint of another version");
-	endpoint_make(&endpoint, "10.9.0.1 1", "", ATOMICS_AS_TOLD);
+	endpoint_make(&endpoint, "10.9.0.1 1", "", ATOMICS_AS_REPORTED);
 	fake_world_false_value(bytes, endpoint_encode(&endpoint, bytes));
 	bytes[3]++;
 	ranks_run(2, join_barrier_leave, NULL, ranks);

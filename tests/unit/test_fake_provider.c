@@ -145,7 +145,7 @@ static void test_softverbs_is_there_beside_another_libibverbs(void)
 	CU_ASSERT_EQUAL_FATAL(device_open(&device, &verbs_softverbs, "", "", 0), 0);
 	CU_ASSERT_STRING_EQUAL(device_name(&device), "soft0");
 	CU_ASSERT_TRUE(device_maps_memory(&device));
-	CU_ASSERT_EQUAL(device.atomics_told, ATOMICS_GLOB);
+	CU_ASSERT_EQUAL(device.atomics_reported, ATOMICS_GLOB);
 	device_close(&device);
 	CU_ASSERT_PTR_NULL(fake_hit());
 	fake_reset();

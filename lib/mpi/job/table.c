@@ -6,7 +6,7 @@
 
 #define SLOTS_FIRST 256
 
-size_t table_removals_so_far;
+size_t table_removal_count;
 
 static uintptr_t key_at(const struct table_slots *slots, size_t i)
 {
@@ -95,7 +95,7 @@ void table_remove(struct table *table, uintptr_t key)
 		set_key(slots, i, TABLE_REMOVED);
 		table->used -= empty_the_end(slots, i);
 		/* Read by table_find_again and call_cache_matches. */
-		__atomic_add_fetch(&table_removals_so_far, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&table_removal_count, 1, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&table->lock);
 }

@@ -44,7 +44,7 @@ struct table_last {
 };
 
 /* Atomic; the program orders removals with its uses of the handle. */
-extern size_t table_removals_so_far __attribute__((visibility("hidden")));
+extern size_t table_removal_count __attribute__((visibility("hidden")));
 
 #define TABLE_INITIAL                      \
 	{                                      \
@@ -79,7 +79,7 @@ static inline void *table_find(const struct table *table, uintptr_t key)
 
 static inline size_t table_removals(void)
 {
-	return __atomic_load_n(&table_removals_so_far, __ATOMIC_RELAXED);
+	return __atomic_load_n(&table_removal_count, __ATOMIC_RELAXED);
 }
 
 /* Does what table_find does; fast if the key is the last call's. */

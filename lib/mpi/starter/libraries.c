@@ -65,8 +65,8 @@ static bool open_in_folder(struct library *library, const char *folder, size_t l
 	size_t skipped = origin_bytes(folder, length);
 	const char *dot = length == 0 ? "." : "";
 	char path[PATH_MAX];
-	int bytes = snprintf(path, sizeof(path), "%s%s%.*s/%s", skipped && origin ? origin : "", dot, (int)(length - skipped),
-	                     folder + skipped, library->name);
+	int bytes = snprintf(path, sizeof(path), "%s%s%.*s/%s", skipped && origin ? origin : "", dot,
+	                     (int)(length - skipped), folder + skipped, library->name);
 
 	return bytes < (int)sizeof(path) && open_at(library, path);
 }
@@ -151,7 +151,7 @@ int libraries_open(struct libraries *libraries, const char *path)
 	libraries->cache = cache_open(CACHE_FILE);
 	libraries->program = realpath(path, NULL);
 	libraries->list[libraries->count++].name = libraries->program ? libraries->program : path;
-	libraries->told = 1;
+	libraries->returned = 1;
 	add_preloaded(libraries);
 	open_library(libraries, &libraries->list[libraries->opened++]);
 	return 0;
@@ -159,9 +159,9 @@ int libraries_open(struct libraries *libraries, const char *path)
 
 const char *libraries_next(struct libraries *libraries)
 {
-	while (libraries->told == libraries->count && libraries->opened < libraries->count)
+	while (libraries->returned == libraries->count && libraries->opened < libraries->count)
 		open_library(libraries, &libraries->list[libraries->opened++]);
-	return libraries->told < libraries->count ? libraries->list[libraries->told++].name : NULL;
+	return libraries->returned < libraries->count ? libraries->list[libraries->returned++].name : NULL;
 }
 
 void libraries_close(struct libraries *libraries)

@@ -78,7 +78,7 @@ struct libraries {
 	struct library *list; /* LIBRARIES_MAX entries, the program first */
 	size_t count;
 	size_t opened; /* entries whose needs are listed */
-	size_t told;
+	size_t returned;
 	char *program;   /* its path without symbolic links; NULL: unknown */
 	char *preloaded; /* LD_PRELOAD, split into names; or NULL */
 	struct cache cache;

@@ -267,7 +267,7 @@ const struct layout *flatten(struct flattening *flattening, MPI_Datatype type)
 }
 
 /* Arguments as MPI returns them. */
-struct told {
+struct args {
 	size_t int_count, address_count, large_count, type_count;
 	int *ints;
 	MPI_Count *larges;
@@ -281,60 +281,60 @@ bool contents_is_f90(int combiner)
 
 #if MPI_VERSION >= 4
 
-static int ask_counts(MPI_Datatype type, struct told *told, int *combiner)
+static int ask_counts(MPI_Datatype type, struct args *args, int *combiner)
 {
 	MPI_Count ints, addresses, larges, types;
 
 	if (PMPI_Type_get_envelope_c(type, &ints, &addresses, &larges, &types, combiner))
 		return -1;
-	told->int_count = (size_t)ints;
-	told->address_count = (size_t)addresses;
-	told->large_count = (size_t)larges;
-	told->type_count = (size_t)types;
+	args->int_count = (size_t)ints;
+	args->address_count = (size_t)addresses;
+	args->large_count = (size_t)larges;
+	args->type_count = (size_t)types;
 	return 0;
 }
 
-static int ask(MPI_Datatype type, struct told *told, struct contents *contents)
+static int ask(MPI_Datatype type, struct args *args, struct contents *contents)
 {
-	return PMPI_Type_get_contents_c(type, (MPI_Count)told->int_count, (MPI_Count)told->address_count,
-	                                (MPI_Count)told->large_count, (MPI_Count)told->type_count, told->ints,
-	                                contents->addresses, told->larges, contents->types);
+	return PMPI_Type_get_contents_c(type, (MPI_Count)args->int_count, (MPI_Count)args->address_count,
+	                                (MPI_Count)args->large_count, (MPI_Count)args->type_count, args->ints,
+	                                contents->addresses, args->larges, contents->types);
 }
 
 #else
 
-static int ask_counts(MPI_Datatype type, struct told *told, int *combiner)
+static int ask_counts(MPI_Datatype type, struct args *args, int *combiner)
 {
 	int ints, addresses, types;
 
 	if (PMPI_Type_get_envelope(type, &ints, &addresses, &types, combiner))
 		return -1;
-	told->int_count = (size_t)ints;
-	told->address_count = (size_t)addresses;
-	told->type_count = (size_t)types;
+	args->int_count = (size_t)ints;
+	args->address_count = (size_t)addresses;
+	args->type_count = (size_t)types;
 	return 0;
 }
 
-static int ask(MPI_Datatype type, struct told *told, struct contents *contents)
+static int ask(MPI_Datatype type, struct args *args, struct contents *contents)
 {
-	return PMPI_Type_get_contents(type, (int)told->int_count, (int)told->address_count, (int)told->type_count,
-	                              told->ints, contents->addresses, contents->types);
+	return PMPI_Type_get_contents(type, (int)args->int_count, (int)args->address_count, (int)args->type_count,
+	                              args->ints, contents->addresses, contents->types);
 }
 
 #endif
 
 bool contents_predefined(MPI_Datatype type)
 {
-	struct told told;
+	struct args args;
 	int combiner;
 
-	return ask_counts(type, &told, &combiner) || combiner == MPI_COMBINER_NAMED || contents_is_f90(combiner);
+	return ask_counts(type, &args, &combiner) || combiner == MPI_COMBINER_NAMED || contents_is_f90(combiner);
 }
 
 /*
  * Returns how many large counts are integers in the other form of the call; the rest are addresses.
  */
-static size_t integers_among(int combiner, const struct told *told)
+static size_t integers_among(int combiner, const struct args *args)
 {
 	switch (combiner) {
 	case MPI_COMBINER_HVECTOR:
@@ -342,11 +342,11 @@ static size_t integers_among(int combiner, const struct told *told)
 		return 2;
 	case MPI_COMBINER_HINDEXED:
 	case MPI_COMBINER_STRUCT:
-		return 1 + (size_t)told->larges[0];
+		return 1 + (size_t)args->larges[0];
 	case MPI_COMBINER_RESIZED:
 		return 0;
 	default:
-		return told->large_count;
+		return args->large_count;
 	}
 }
 
@@ -375,16 +375,16 @@ static void put_larges(MPI_Aint **to, const MPI_Count *from, size_t count)
 		*(*to)++ = (MPI_Aint)from[i];
 }
 
-static void arrange(struct contents *contents, const struct told *told)
+static void arrange(struct contents *contents, const struct args *args)
 {
-	size_t among = told->large_count ? integers_among(contents->combiner, told) : 0;
-	size_t before = told->large_count ? integers_before(contents->combiner) : 0;
-	MPI_Aint *integers = contents->integers, *addresses = contents->addresses + told->address_count;
+	size_t among = args->large_count ? integers_among(contents->combiner, args) : 0;
+	size_t before = args->large_count ? integers_before(contents->combiner) : 0;
+	MPI_Aint *integers = contents->integers, *addresses = contents->addresses + args->address_count;
 
-	put_ints(&integers, told->ints, before);
-	put_larges(&integers, told->larges, among);
-	put_ints(&integers, told->ints + before, told->int_count - before);
-	put_larges(&addresses, told->larges + among, told->large_count - among);
+	put_ints(&integers, args->ints, before);
+	put_larges(&integers, args->larges, among);
+	put_ints(&integers, args->ints + before, args->int_count - before);
+	put_larges(&addresses, args->larges + among, args->large_count - among);
 }
 
 /* One more, so that only a lack of memory returns NULL. */
@@ -393,33 +393,33 @@ static void *room(size_t count, size_t bytes)
 	return calloc(count + 1, bytes);
 }
 
-static int make_room(struct told *told, struct contents *contents)
+static int make_room(struct args *args, struct contents *contents)
 {
-	told->ints = room(told->int_count, sizeof(*told->ints));
-	told->larges = room(told->large_count, sizeof(*told->larges));
-	contents->integers = room(told->int_count + told->large_count, sizeof(*contents->integers));
-	contents->addresses = room(told->address_count + told->large_count, sizeof(*contents->addresses));
-	contents->types = room(told->type_count, sizeof(*contents->types));
-	return told->ints && told->larges && contents->integers && contents->addresses && contents->types ? 0 : -1;
+	args->ints = room(args->int_count, sizeof(*args->ints));
+	args->larges = room(args->large_count, sizeof(*args->larges));
+	contents->integers = room(args->int_count + args->large_count, sizeof(*contents->integers));
+	contents->addresses = room(args->address_count + args->large_count, sizeof(*contents->addresses));
+	contents->types = room(args->type_count, sizeof(*contents->types));
+	return args->ints && args->larges && contents->integers && contents->addresses && contents->types ? 0 : -1;
 }
 
 int contents_read(MPI_Datatype type, struct contents *contents)
 {
-	struct told told = { 0 };
+	struct args args = { 0 };
 	int rc;
 
 	memset(contents, 0, sizeof(*contents));
-	rc = ask_counts(type, &told, &contents->combiner);
+	rc = ask_counts(type, &args, &contents->combiner);
 	if (rc == 0)
-		rc = make_room(&told, contents);
+		rc = make_room(&args, contents);
 	if (rc == 0 && contents->combiner != MPI_COMBINER_NAMED)
-		rc = ask(type, &told, contents);
+		rc = ask(type, &args, contents);
 	if (rc == 0) {
-		contents->type_count = contents->combiner == MPI_COMBINER_NAMED ? 0 : told.type_count;
-		arrange(contents, &told);
+		contents->type_count = contents->combiner == MPI_COMBINER_NAMED ? 0 : args.type_count;
+		arrange(contents, &args);
 	}
-	free(told.ints);
-	free(told.larges);
+	free(args.ints);
+	free(args.larges);
 	return rc ? -1 : 0;
 }
 

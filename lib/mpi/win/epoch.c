@@ -59,14 +59,14 @@ int MPI_Group_free(MPI_Group *group)
 }
 TAKEN(Group_free);
 
-static uint64_t freed_so_far(void)
+static uint64_t freed_count(void)
 {
 	return __atomic_load_n(&groups_freed, __ATOMIC_RELAXED);
 }
 
 static int is_last(const struct last_group *last, MPI_Group group)
 {
-	return last->members && last->group == group && last->freed == freed_so_far();
+	return last->members && last->group == group && last->freed == freed_count();
 }
 
 static int find_members(const struct window *window, MPI_Group group, struct last_group *last)
@@ -78,7 +78,7 @@ static int find_members(const struct window *window, MPI_Group group, struct las
 	if (last->members)
 		oriel_group_free(&last->members);
 	last->group = group;
-	last->freed = freed_so_far();
+	last->freed = freed_count();
 	rc = members_of_group(group, window->group, window->members, &last->members);
 	if (rc)
 		last->members = NULL;

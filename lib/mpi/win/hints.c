@@ -86,15 +86,15 @@ void hints_read(MPI_Info info, struct hints *hints)
 	}
 }
 
-static const char *const told_keys[HINTS_TOLD] = { "no_locks", "same_size", "same_disp_unit" };
+static const char *const reported_keys[HINTS_REPORTED] = { "no_locks", "same_size", "same_disp_unit" };
 
-void hints_keep_told(MPI_Info info, bool told[HINTS_TOLD])
+void hints_keep_reported(MPI_Info info, bool reported[HINTS_REPORTED])
 {
 	char value[HINT_VALUE_MAX + 1];
 
-	for (int i = 0; info != MPI_INFO_NULL && i < HINTS_TOLD; i++)
-		if (get(info, told_keys[i], value) && truth(value))
-			told[i] = strcmp(value, "true") == 0;
+	for (int i = 0; info != MPI_INFO_NULL && i < HINTS_REPORTED; i++)
+		if (get(info, reported_keys[i], value) && truth(value))
+			reported[i] = strcmp(value, "true") == 0;
 }
 
 static const char *value_of(const struct hints *hints, const char *key)
@@ -135,7 +135,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
 	hints_read(info, &hints);
 	rc = oriel_win_set_hints(window->win, hints.list);
 	if (rc == 0)
-		hints_keep_told(info, window->told);
+		hints_keep_reported(info, window->reported);
 	return error_of_call(window, rc);
 }
 TAKEN(Win_set_info);
@@ -145,34 +145,34 @@ static void tell_truth(MPI_Info info, const char *key, int value)
 	PMPI_Info_set(info, key, value ? "true" : "false");
 }
 
-static void tell(MPI_Info info, const struct window *window, const struct oriel_win_info *told)
+static void tell(MPI_Info info, const struct window *window, const struct oriel_win_info *win_info)
 {
 	char granularity[24];
 
-	snprintf(granularity, sizeof(granularity), "%zu", told->accumulate_granularity_bytes);
-	for (int i = 0; i < HINTS_TOLD; i++)
-		tell_truth(info, told_keys[i], window->told[i]);
-	PMPI_Info_set(info, "accumulate_ordering", told->accumulate_ordering);
-	PMPI_Info_set(info, "accumulate_ops", told->accumulate_ops);
+	snprintf(granularity, sizeof(granularity), "%zu", win_info->accumulate_granularity_bytes);
+	for (int i = 0; i < HINTS_REPORTED; i++)
+		tell_truth(info, reported_keys[i], window->reported[i]);
+	PMPI_Info_set(info, "accumulate_ordering", win_info->accumulate_ordering);
+	PMPI_Info_set(info, "accumulate_ops", win_info->accumulate_ops);
 	PMPI_Info_set(info, "mpi_accumulate_granularity", granularity);
-	tell_truth(info, "share", told->share);
+	tell_truth(info, "share", win_info->share);
 	if (window->flavor == MPI_WIN_FLAVOR_SHARED)
-		tell_truth(info, "alloc_shared_noncontig", told->alloc_shared_noncontig);
+		tell_truth(info, "alloc_shared_noncontig", win_info->alloc_shared_noncontig);
 }
 
 int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
 	const struct window *window = window_of(win);
-	struct oriel_win_info told = { .struct_bytes = sizeof(told) };
+	struct oriel_win_info win_info = { .struct_bytes = sizeof(win_info) };
 	int rc;
 
 	if (!window)
 		return real_mpi.Win_get_info(win, info_used);
-	rc = oriel_win_query(window->win, &told);
+	rc = oriel_win_query(window->win, &win_info);
 	if (rc)
 		return error_of_call(window, rc);
 	PMPI_Info_create(info_used);
-	tell(*info_used, window, &told);
+	tell(*info_used, window, &win_info);
 	return MPI_SUCCESS;
 }
 TAKEN(Win_get_info);

@@ -118,9 +118,9 @@ int request_make(const struct window *window, int rank, MPI_Request *handle)
 
 void request_tell_active(void)
 {
-	static bool told;
+	static bool reported;
 
-	if (__atomic_load_n(&told, __ATOMIC_RELAXED) || __atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&reported, __ATOMIC_RELAXED) || __atomic_exchange_n(&reported, true, __ATOMIC_RELAXED))
 		return;
 	job_tell("request-based operations in an epoch of fence or start, which MPI has in those of locks only, are done");
 }

@@ -258,14 +258,14 @@ static int not_opened(const struct making *making, int rc)
 
 static int make_agreed(const struct making *making, struct window *window, MPI_Win *handle)
 {
-	struct oriel_win_info told = { .struct_bytes = sizeof(told) };
+	struct oriel_win_info win_info = { .struct_bytes = sizeof(win_info) };
 	int rc = open_by_flavor(window, making);
 
 	if (rc)
 		return not_opened(making, rc);
-	oriel_win_query(window->win, &told);
-	window->members = told.group;
-	hints_keep_told(making->info, window->told);
+	oriel_win_query(window->win, &win_info);
+	window->members = win_info.group;
+	hints_keep_reported(making->info, window->reported);
 	if (making->flavor == MPI_WIN_FLAVOR_SHARED && making->size_bytes == 0)
 		window->base = NULL; /* as MPI_Win_shared_query returns it */
 	*handle = window->handle;
@@ -389,12 +389,12 @@ TAKEN(Win_create_dynamic);
 /* Calls delete callbacks, which may use the window, unless its free will be refused. */
 static int delete_attributes(struct window *window)
 {
-	struct oriel_win_info told = { .struct_bytes = sizeof(told) };
+	struct oriel_win_info win_info = { .struct_bytes = sizeof(win_info) };
 
 	if (keyvals_none(&window->keyvals))
 		return MPI_SUCCESS;
-	oriel_win_query(window->win, &told);
-	return told.free_refused ? MPI_SUCCESS : keyvals_delete(&window->keyvals, window->handle);
+	oriel_win_query(window->win, &win_info);
+	return win_info.free_refused ? MPI_SUCCESS : keyvals_delete(&window->keyvals, window->handle);
 }
 
 /* Called once Oriel's window is gone. */

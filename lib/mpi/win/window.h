@@ -30,7 +30,7 @@ struct last_group {
 	uint64_t freed;       /* groups_freed then: a freed handle may become another's */
 };
 
-#define HINTS_TOLD 3
+#define HINTS_REPORTED 3
 
 struct window {
 	oriel_win *win;
@@ -47,9 +47,9 @@ struct window {
 	int model;
 	struct last_group posted;
 	struct last_group started;
-	struct keyvals keyvals; /* the program's attributes */
-	bool active;            /* see window_is_active */
-	bool told[HINTS_TOLD];  /* hints that the layer only reports (hints.c) */
+	struct keyvals keyvals;        /* the program's attributes */
+	bool active;                   /* see window_is_active */
+	bool reported[HINTS_REPORTED]; /* hints that the layer only reports (hints.c) */
 };
 
 extern struct table windows __attribute__((visibility("hidden")));
@@ -116,7 +116,7 @@ struct hints {
 void hints_read(MPI_Info info, struct hints *hints);
 
 /* Stores the values of the hints that are only reported. */
-void hints_keep_told(MPI_Info info, bool told[HINTS_TOLD]);
+void hints_keep_reported(MPI_Info info, bool reported[HINTS_REPORTED]);
 
 /* Returns the hints on which members must agree, as a number; hints_drop_agreed drops them. */
 long hints_agreed(const struct hints *hints);

@@ -267,13 +267,13 @@ static void on_reply(struct cm_id *id, const struct cm_msg *msg)
 static void on_reject(struct cm_id *id, const struct cm_msg *msg)
 {
 	struct cm_event *event;
-	bool told = id->state == CM_CONNECTING || id->state == CM_ACCEPTED;
+	bool reports = id->state == CM_CONNECTING || id->state == CM_ACCEPTED;
 
-	if (!told && id->state != CM_REQUESTED)
+	if (!reports && id->state != CM_REQUESTED)
 		return;
 	id->state = CM_DISCONNECTED;
 	/* If a request is withdrawn before it was accepted, rdma_accept fails. */
-	if (!told)
+	if (!reports)
 		return;
 	if (cm_is_sidr(id)) {
 		cm_sidr_refused(id, CM_SIDR_REJECT, msg);

@@ -84,7 +84,7 @@ static inline void soft_say_spinning(struct soft_core *core)
 /* Returns whether the bell has rung since listen_to_bell. */
 static inline bool soft_bell_rung(struct soft_core *core)
 {
-	return shm_bell_last(core->bell) != atomic_load_explicit(&core->heard, memory_order_relaxed);
+	return shm_bell_last(core->bell) != atomic_load_explicit(&core->bell_seen, memory_order_relaxed);
 }
 
 /* Pipes come in, are made, are answered, and end with their process. */
@@ -116,11 +116,11 @@ enum {
 
 /*
  * *out becomes a reference to the pipe to the process that owns a number, or NULL if there is none.
- * Makes the pipe if needed, and waits patience_ms for the answer; it may still be unanswered.
+ * Makes the pipe if needed, and waits limit_ms for the answer; it may still be unanswered.
  * Returns 0 or an errno value: a shortage of this process (EMFILE, ENFILE, ENOMEM) or of that one
  * (EREMOTEIO, EREMCHG).
  */
-int soft_out_get(struct soft_core *core, uint32_t qpn, int patience_ms, struct soft_out **out);
+int soft_out_get(struct soft_core *core, uint32_t qpn, int limit_ms, struct soft_out **out);
 void soft_out_put(struct soft_out *out);
 /* In a forked child: makes the lock anew. */
 void soft_out_forked(void);

@@ -255,11 +255,11 @@ static int out_answer(struct soft_core *core, struct soft_out *out)
 }
 
 /* Returns 0 also if the answer has not come yet. */
-static int out_await(struct soft_core *core, struct soft_out *out, int patience_ms)
+static int out_await(struct soft_core *core, struct soft_out *out, int limit_ms)
 {
 	struct pollfd wait = { .fd = out->sock, .events = POLLIN };
 
-	return poll(&wait, 1, patience_ms) == 1 ? out_answer(core, out) : 0;
+	return poll(&wait, 1, limit_ms) == 1 ? out_answer(core, out) : 0;
 }
 
 void soft_out_put(struct soft_out *out)
@@ -390,7 +390,7 @@ static void out_forget(struct soft_core *core, struct soft_out *out)
 	munmap(out->shm, sizeof(*out->shm));
 }
 
-static int out_make(struct soft_core *core, struct soft_out *out, int patience_ms)
+static int out_make(struct soft_core *core, struct soft_out *out, int limit_ms)
 {
 	int err = slot_connect(out->slot, &out->sock);
 
@@ -401,7 +401,7 @@ static int out_make(struct soft_core *core, struct soft_out *out, int patience_m
 		close(out->sock);
 		return err;
 	}
-	err = out_await(core, out, patience_ms);
+	err = out_await(core, out, limit_ms);
 	if (!err)
 		err = out_insert(core, out);
 	if (!err)
@@ -411,7 +411,7 @@ static int out_make(struct soft_core *core, struct soft_out *out, int patience_m
 	return err;
 }
 
-static int out_new(struct soft_core *core, uint32_t slot, int patience_ms, struct soft_out **made)
+static int out_new(struct soft_core *core, uint32_t slot, int limit_ms, struct soft_out **made)
 {
 	struct soft_out *out = out_alloc(slot);
 	int err;
@@ -419,7 +419,7 @@ static int out_new(struct soft_core *core, uint32_t slot, int patience_ms, struc
 	if (!out)
 		return ENOMEM;
 	atomic_store(&core->connecting, slot);
-	err = out_make(core, out, patience_ms);
+	err = out_make(core, out, limit_ms);
 	atomic_store(&core->connecting, 0);
 	if (err)
 		out_free_alloc(out);
@@ -448,14 +448,14 @@ static struct soft_out *out_find(struct soft_core *core, uint32_t qpn)
 	return found;
 }
 
-int soft_out_get(struct soft_core *core, uint32_t qpn, int patience_ms, struct soft_out **out)
+int soft_out_get(struct soft_core *core, uint32_t qpn, int limit_ms, struct soft_out **out)
 {
 	int err = 0;
 
 	pthread_mutex_lock(&connect_lock);
 	*out = out_find(core, qpn);
 	if (!*out)
-		err = out_new(core, qpn >> SHM_SLOT_BITS, patience_ms, out);
+		err = out_new(core, qpn >> SHM_SLOT_BITS, limit_ms, out);
 	pthread_mutex_unlock(&connect_lock);
 	/* Without a process, or an answer: requests find that out, as on a network. */
 	return soft_is_shortage(err) || soft_is_remote_shortage(err) ? err : 0;

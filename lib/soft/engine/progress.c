@@ -111,10 +111,10 @@ static void look(struct soft_core *core)
 /* Before look(): work published after this rings again. */
 static bool listen_to_bell(struct soft_core *core)
 {
-	uint64_t last = shm_bell_last(core->bell), heard = atomic_load_explicit(&core->heard, memory_order_relaxed);
+	uint64_t last = shm_bell_last(core->bell), seen = atomic_load_explicit(&core->bell_seen, memory_order_relaxed);
 
-	atomic_store_explicit(&core->heard, last, memory_order_relaxed);
-	return last != heard;
+	atomic_store_explicit(&core->bell_seen, last, memory_order_relaxed);
+	return last != seen;
 }
 
 static inline bool has_response(struct soft_out *out)

@@ -43,7 +43,7 @@ enum {
 	AHEAD = 8,          /* most unanswered parts */
 	PARTS = 8,          /* about this many parts, */
 	PART_MIN = 8 << 10, /* but none smaller than this, or larger than a chunk */
-	PATIENCE_TICKS = 40000,
+	LIMIT_TICKS = 40000,
 	BYTES_A_TICK = 4, /* of a system call: the limit grows with the size */
 };
 
@@ -138,12 +138,12 @@ static bool goes_further(struct soft_qp *qp, const struct soft_rdma *op)
  */
 static enum soft_sync_state wait_answers(struct soft_qp *qp, const struct soft_rdma *op)
 {
-	uint64_t patience_ticks = PATIENCE_TICKS + op->length / BYTES_A_TICK, since = shm_ticks();
+	uint64_t limit_ticks = LIMIT_TICKS + op->length / BYTES_A_TICK, since = shm_ticks();
 	enum soft_sync_state state;
 	bool over;
 
 	do {
-		over = shm_ticks() - since >= patience_ticks;
+		over = shm_ticks() - since >= limit_ticks;
 		soft_progress(soft_core);
 		soft_say_spinning(soft_core);
 		state = soft_sync_load(&qp->sync_req);

@@ -157,7 +157,7 @@ static bool fires(struct soft_cq *cq, bool urgent)
 	if (armed != SOFT_ARM_ANY && !(armed == SOFT_ARM_SOLICITED && urgent))
 		return false;
 	atomic_store_explicit(&cq->armed, 0, memory_order_relaxed);
-	cq->told = cq->head;
+	cq->notified = cq->head;
 	return true;
 }
 
@@ -192,7 +192,7 @@ bool soft_cq_push(struct soft_cq *cq, const struct soft_cqe *cqe, bool solicited
 /* Returns whether entry number `come` is unpolled and later than the last event. Under cq->lock. */
 static bool is_news(const struct soft_cq *cq, uint32_t come)
 {
-	return (int32_t)(come - cq->told) > 0 && (int32_t)(come - cq->tail) > 0;
+	return (int32_t)(come - cq->notified) > 0 && (int32_t)(come - cq->tail) > 0;
 }
 
 /*
@@ -248,8 +248,8 @@ void soft_cq_purge(struct soft_cq *cq, const struct soft_qp *qp)
 		kept++;
 	}
 	atomic_store_explicit(&cq->head, kept, memory_order_release);
-	if ((int32_t)(cq->told - kept) > 0)
-		cq->told = kept;
+	if ((int32_t)(cq->notified - kept) > 0)
+		cq->notified = kept;
 	soft_unlock(&cq->lock);
 }
 

@@ -36,7 +36,7 @@ struct soft_cq {
 	_Atomic uint32_t head, tail; /* written under lock; head - tail entries are there */
 	_Atomic uint32_t armed;      /* 0, or enum soft_arm; written under lock */
 	uint32_t urgent;             /* number of the last solicited or failed entry; under lock */
-	uint32_t told;               /* number of entries at the last event; under lock */
+	uint32_t notified;           /* number of entries at the last event; under lock */
 	bool overrun;
 	bool ignore_overrun;
 	_Atomic uint32_t idle_polls; /* empty polls in a row; a hint */

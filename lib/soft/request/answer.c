@@ -118,10 +118,10 @@ static bool take_pieces(struct soft_qp *qp, const struct shm_resp *resp)
 }
 
 /* A peer that refuses a synchronous request has failed: it answers no later request. */
-static void note_refusal(struct soft_sync_req *sync, uint32_t status)
+static void note_failure(struct soft_sync_req *sync, uint32_t status)
 {
 	if (status == SHM_NAK_INV_REQ || status == SHM_NAK_ACCESS || status == SHM_NAK_OP)
-		sync->refusal = status;
+		sync->failure = status;
 }
 
 /*
@@ -133,7 +133,7 @@ static void take_sync(struct soft_qp *qp, const struct shm_resp *resp, const uin
 	struct soft_sync_req *sync = &qp->sync_req;
 	uint64_t part;
 
-	note_refusal(sync, resp->status);
+	note_failure(sync, resp->status);
 	if (soft_sync_load(sync) != SOFT_SYNC_PENDING)
 		return;
 	part = soft_sync_part(sync, sync->answered);
@@ -156,7 +156,7 @@ static void take_sync(struct soft_qp *qp, const struct shm_resp *resp, const uin
 
 static enum shm_status reason(const struct soft_qp *qp, const struct shm_resp *resp)
 {
-	return (enum shm_status)(resp->status == SHM_NOT_READY && qp->sync_req.refusal ? qp->sync_req.refusal
+	return (enum shm_status)(resp->status == SHM_NOT_READY && qp->sync_req.failure ? qp->sync_req.failure
 	                                                                               : resp->status);
 }
 

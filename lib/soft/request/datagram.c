@@ -14,7 +14,7 @@
  * (datagram_post.c), and stores it by slot (soft_routes.out). The functions here use stored pipes
  * only: a request whose number has none is lost.
  *
- * If a pipe is full, or its process has not answered yet, the queue waits, PATIENCE_NS at most:
+ * If a pipe is full, or its process has not answered yet, the queue waits, LIMIT_NS at most:
  *
  *   SOFT_GO
  *   SOFT_WAIT_ROOM   in the list of a full pipe; the thread that takes answers resumes the queue
@@ -49,7 +49,7 @@
 #include "soft/state/shm.h"
 
 enum {
-	PATIENCE_NS = 1000000000, /* limit of a wait for room, or for an answer */
+	LIMIT_NS = 1000000000, /* limit of a wait for room, or for an answer */
 	DISORDER_WINDOW = 16,
 };
 
@@ -130,7 +130,7 @@ static void stall(struct soft_qp *qp, struct soft_out *out, enum soft_stall why)
 	qp->stall = why;
 	qp->routes->stalled_on = out;
 	qp->routes->since_ns = soft_now_ns();
-	soft_timer_set_if_none(qp, qp->routes->since_ns + PATIENCE_NS);
+	soft_timer_set_if_none(qp, qp->routes->since_ns + LIMIT_NS);
 }
 
 /*
@@ -337,8 +337,8 @@ bool soft_datagram_late(struct soft_qp *qp)
 
 	if (!routes->stalled_on || (qp->stall != SOFT_WAIT_ROOM && qp->stall != SOFT_WAIT_PEER))
 		return false;
-	if (soft_now_ns() < routes->since_ns + PATIENCE_NS) {
-		soft_timer_set_if_none(qp, routes->since_ns + PATIENCE_NS);
+	if (soft_now_ns() < routes->since_ns + LIMIT_NS) {
+		soft_timer_set_if_none(qp, routes->since_ns + LIMIT_NS);
 		return false;
 	}
 	set_deaf(routes->stalled_on, true);

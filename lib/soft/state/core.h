@@ -54,7 +54,7 @@ struct soft_core {
 	struct soft_lock progress;            /* held by the thread that drains the pipes */
 	_Atomic uint32_t looks;               /* empty polls, a hint; under progress */
 	_Atomic uint64_t served;              /* peers' requests and pieces; under progress */
-	_Atomic uint64_t heard;               /* last ring that was read; under progress */
+	_Atomic uint64_t bell_seen;           /* last ring that was read; under progress */
 	struct soft_out *out[SOFT_MAX_PIPES]; /* under progress */
 	uint32_t nout;
 	struct soft_in *in[SOFT_MAX_PIPES]; /* under progress */

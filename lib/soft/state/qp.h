@@ -119,7 +119,7 @@ struct soft_sync_req {
 	uint64_t answered;      /* bytes */
 	uint8_t *here;          /* where a read's data go; NULL: a write */
 	bool busy;              /* until the result is taken; under qp->lock */
-	uint32_t refusal;       /* enum shm_status; SHM_ACK: none */
+	uint32_t failure;       /* enum shm_status; SHM_ACK: none */
 };
 
 struct soft_qp {

@@ -256,8 +256,8 @@ SOFT_EXPORT int softverbs_refuse_int(void)
 }
 
 /* The assembler binds one version to one name, so each old symbol is a name of its own. */
-#define OLD(symbol, refusal, version)                                      \
-	__asm__(".globl old_" #symbol "\n.set old_" #symbol ", " #refusal "\n" \
+#define OLD(symbol, stub, version)                                      \
+	__asm__(".globl old_" #symbol "\n.set old_" #symbol ", " #stub "\n" \
 	        ".symver old_" #symbol ", " #symbol "@" #version)
 
 // clang-format off
