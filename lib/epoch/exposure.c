@@ -199,13 +199,18 @@ static int exposure_watch(void *arg, struct wait *wait)
 	return dead == ORIEL_RANK_NONE ? 0 : err_in(win_peer_error(win, dead), "oriel_win_wait");
 }
 
+/* Gives up win->lock during the wait. */
 static int wait_all(struct oriel_win *win)
 {
 	static const struct waiter waiter = { exposure_turn, exposure_watch };
 	struct wait wait;
+	int rc;
 
 	wait_begin(&wait, win->job, "oriel_win_wait", win->label);
-	return wait_until(&wait, &waiter, win);
+	owned_lock_give(&win->lock);
+	rc = wait_until(&wait, &waiter, win);
+	owned_lock_take(&win->lock);
+	return rc;
 }
 
 /* Polls a few times: cheaper than a wait, which polls the device, too. */
@@ -220,25 +225,27 @@ static bool exposure_poll(struct oriel_win *win)
 	return true;
 }
 
+int wait_held(struct oriel_win *win)
+{
+	int rc = exposure_begin(win, "oriel_win_wait");
+
+	if (rc)
+		return rc;
+	if (!exposure_poll(win))
+		rc = wait_all(win);
+	exposure_end(win, !wait_can_repeat(rc));
+	return rc ? rc : win_sticky_held(win, "oriel_win_wait");
+}
+
 int wait_any(struct oriel_win *win)
 {
 	int rc = win_enter_closing(win, "oriel_win_wait");
 
 	if (rc)
 		return rc;
-	rc = exposure_begin(win, "oriel_win_wait");
-	if (rc) {
-		win_leave(win);
-		return rc;
-	}
-	if (!exposure_poll(win)) {
-		win_leave(win);
-		rc = wait_all(win);
-		owned_lock_take(&win->lock);
-	}
-	exposure_end(win, !wait_can_repeat(rc));
+	rc = wait_held(win);
 	win_leave(win);
-	return rc ? rc : win_tell_sticky(win, "oriel_win_wait");
+	return rc;
 }
 
 /*

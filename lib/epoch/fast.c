@@ -17,6 +17,7 @@
 
 __attribute__((cold)) int complete_held(struct oriel_win *win, uint32_t closed);
 __attribute__((cold)) int post_held(struct oriel_win *win, const struct oriel_group *group, int assertions);
+__attribute__((cold)) int wait_held(struct oriel_win *win);
 __attribute__((cold)) int lock_member(struct oriel_win *win, enum oriel_lock_type type, int rank, int assertions);
 __attribute__((cold)) int unlock_member(struct oriel_win *win, int rank);
 __attribute__((cold)) int flush_held(struct oriel_win *win, int rank, bool local);
@@ -115,10 +116,8 @@ int oriel_win_wait(oriel_win *win)
 {
 	if (!win_enter_at_once(win))
 		return wait_any(win);
-	if (!epoch_allows(win, CALL_WAIT) || !have_completed(win)) {
-		win_leave_at_once(win);
-		return wait_any(win);
-	}
+	if (!epoch_allows(win, CALL_WAIT) || !have_completed(win))
+		return win_leave_with(win, wait_held(win));
 	exposure_end(win, true);
 	win_leave_at_once(win);
 	return 0;

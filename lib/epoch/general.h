@@ -31,6 +31,8 @@ int complete_held(struct oriel_win *win, uint32_t closed);
 
 int post_held(struct oriel_win *win, const struct oriel_group *group, int assertions);
 
+int wait_held(struct oriel_win *win);
+
 /* Locks, or continues what lock_take_mapped has begun. */
 int lock_member(struct oriel_win *win, enum oriel_lock_type type, int rank, int assertions);
 

@@ -9,7 +9,8 @@
 #include "win/link.h"
 #include "win/win.h"
 
-static int signal_locked(struct oriel_win *win, int rank, const struct op *op, const char *call)
+/* The general path. */
+static int signal_any(struct oriel_win *win, int rank, const struct op *op, const char *call)
 {
 	struct link *link;
 	int rc = op_begin(win, rank, false, &link, call);
@@ -22,16 +23,23 @@ static int signal_locked(struct oriel_win *win, int rank, const struct op *op, c
 	return issue_or_defer(win, link, op, call);
 }
 
-/* The fast path. Returns false if anything is unusual; nothing has happened. */
-static inline bool signal_at_once(struct oriel_win *win, int rank, const struct op *op, int *rc)
+/* Returns the target's link if the signal may go out now. */
+static inline struct link *pass(struct oriel_win *win, int rank, const struct op *op)
 {
 	struct link *link = gate_link(win, rank);
 
 	if (!link || link->route == ROUTE_NONE || op->signal >= link_signal_count(link))
-		return false;
+		return NULL;
 	gate_pass(win, link);
-	*rc = signal_issue(win, link, op);
-	return *rc != ISSUE_LATER;
+	return link;
+}
+
+static int signal_held(struct oriel_win *win, int rank, const struct op *op, const char *call)
+{
+	struct link *link = pass(win, rank, op);
+	int rc = link ? signal_issue(win, link, op) : ISSUE_LATER;
+
+	return rc == ISSUE_LATER ? signal_any(win, rank, op, call) : rc;
 }
 
 int oriel_signal(oriel_win *win, int target_rank, uint32_t signal, uint64_t value, enum oriel_signal_op op)
@@ -47,8 +55,8 @@ int oriel_signal(oriel_win *win, int target_rank, uint32_t signal, uint64_t valu
 	if (op != ORIEL_SIGNAL_SET && op != ORIEL_SIGNAL_ADD)
 		rc = err_set(ORIEL_ERR_ARG, "oriel_signal: %s: operation %d, must be ORIEL_SIGNAL_SET or ORIEL_SIGNAL_ADD",
 		             win->label, (int)op);
-	else if (!signal_at_once(win, target_rank, &issued, &rc))
-		rc = signal_locked(win, target_rank, &issued, "oriel_signal");
+	else
+		rc = signal_held(win, target_rank, &issued, "oriel_signal");
 	win_leave(win);
 	return rc ? err_in(rc, "oriel_signal") : 0;
 }
