@@ -167,8 +167,10 @@ static int issue(struct oriel_win *win, struct link *link, const struct op *op)
 	}
 }
 
+/* Deferring. */
+
 /* Returns the index + 1 of a free entry, or 0 if there is none. */
-static uint32_t held_entry(struct oriel_win *win)
+static uint32_t take_entry(struct oriel_win *win)
 {
 	uint32_t entry = win->deferred.free;
 
@@ -181,8 +183,6 @@ static uint32_t held_entry(struct oriel_win *win)
 		return 0;
 	return ++win->deferred.count;
 }
-
-/* Deferring. */
 
 static void give_entry(struct oriel_win *win, uint32_t entry)
 {
@@ -281,7 +281,7 @@ static bool comes_first(struct oriel_win *win, const struct op *op)
 
 static bool defer(struct oriel_win *win, struct link *link, const struct op *op)
 {
-	uint32_t entry = held_entry(win);
+	uint32_t entry = take_entry(win);
 
 	if (!entry)
 		return false;
@@ -446,8 +446,8 @@ static void put_early(struct oriel_win *win, struct link *link, const struct op 
 		wire_ring(&link->peer->wire);
 }
 
-/* Returns whether the operation is held back although it may go out. */
-static bool hold_back(struct oriel_win *win, struct link *link, const struct op *op)
+/* Defers an operation although it may go out. Returns whether it has. */
+static bool defer_unkindly(struct oriel_win *win, struct link *link, const struct op *op)
 {
 	if (!(win->sync & SYNC_UNKIND) || is_signal(op))
 		return false;
@@ -471,7 +471,7 @@ int issue_or_defer(struct oriel_win *win, struct link *link, const struct op *op
 	struct room_wait waiting = { win, link, op };
 	int rc;
 
-	if (op->size_bytes == 0 || hold_back(win, link, op))
+	if (op->size_bytes == 0 || defer_unkindly(win, link, op))
 		return 0;
 	if ((link->marks & LINK_ACCESS) && !link_grant(win, link)) {
 		if (defer(win, link, op))
