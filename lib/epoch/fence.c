@@ -22,9 +22,8 @@
  * flight, as after complete. So piggybacking is for devices that keep in order what is issued to a
  * member, before the fence and after it.
  *
- * A member that leaves with an error (a rank has died or cannot be reached) reports it by a control
- * message to the members that it has not written to yet, and they do the same. Otherwise they could
- * wait for ever.
+ * A member that leaves because of a death reports it by a control message to the members that it
+ * has not written to, and they do the same.
  *
  * A member that knows of a death before the barrier writes no words: its own operations may have
  * failed with that death, or been left out after the previous fence's error. Every member depends
@@ -70,21 +69,6 @@ static uint64_t fence_word(const struct fence *fence)
 	return control_fence_word(fence->barrier.rounds, fence->number % CONTROL_FENCE_SETS, fence->barrier.round);
 }
 
-/* Finds the partner of this round, and asks for its description. Called without win->lock. */
-static int find_partner(struct oriel_win *win, struct fence_partner *partner)
-{
-	int rc = 0;
-
-	if (partner->link)
-		return 0;
-	owned_lock_take(&win->lock);
-	rc = link_get(win, partner_rank(win, win->fence.barrier.round, 1), &partner->link);
-	if (rc == 0)
-		rc = link_prefetch(win, partner->link);
-	owned_lock_give(&win->lock);
-	return rc;
-}
-
 /*
  * Returns the world rank whose death has ended the fence of a member that this one depends on, or
  * ORIEL_RANK_NONE.
@@ -104,13 +88,38 @@ static int reported_dead(struct oriel_win *win)
 	return ORIEL_RANK_NONE;
 }
 
+/* Returns the link that an unsent word waits for. */
+static const struct link *link_before_word(const struct fence *fence)
+{
+	int round = fence->barrier.round;
+
+	return fence->piggybacked && round > 0 ? fence->piggybacked : fence->partner[round].link;
+}
+
+/* Returns the awaited member's rank in the window's group. */
+static int awaited_rank(const struct oriel_win *win)
+{
+	const struct dissemination *d = &win->fence.barrier;
+
+	return d->sent ? partner_rank(win, d->round, -1) : link_before_word(&win->fence)->rank;
+}
+
 struct fencing {
 	struct oriel_win *win;
-	struct wait *wait;
-	struct peer *awaited; /* this round's */
-	int partner;          /* its rank in the window's group */
+	int partner;          /* awaited_rank, or ORIEL_RANK_NONE */
+	struct peer *awaited; /* this partner */
 	int dead;             /* world rank that ends this fence, or ORIEL_RANK_NONE */
 };
+
+static void blocked_before_word(struct oriel_win *win, struct wait *wait)
+{
+	const struct link *link = link_before_word(&win->fence);
+
+	if (link == win->fence.piggybacked)
+		blocked_by_target(win, link, wait);
+	else
+		wait_blocked(wait, CAUSE_SETUP);
+}
 
 /*
  * Ends the fence after a death that this rank has seen, or a member that it depends on has
@@ -121,6 +130,8 @@ static int fence_watch(void *arg, struct wait *wait)
 	struct fencing *f = arg;
 	bool there = wait->check ? link_watch_member(f->win, f->partner, wait) : wait_watch(wait, f->awaited);
 
+	if (!f->win->fence.barrier.sent)
+		blocked_before_word(f->win, wait);
 	blocked_by(f->win, wait, CAUSE_FENCE, f->awaited, f->win->fence.number);
 	if (!there)
 		f->dead = f->awaited->rank;
@@ -129,26 +140,6 @@ static int fence_watch(void *arg, struct wait *wait)
 	if (f->dead == ORIEL_RANK_NONE)
 		f->dead = reported_dead(f->win);
 	return f->dead == ORIEL_RANK_NONE ? 0 : ORIEL_ERR_PEER;
-}
-
-/* Watches while it is not known where the partner's words lie. */
-static int partner_watch(void *arg, struct wait *wait)
-{
-	wait_blocked(wait, CAUSE_SETUP);
-	return fence_watch(arg, wait);
-}
-
-static int lost_partner(struct fencing *f)
-{
-	f->dead = f->awaited->rank;
-	return ORIEL_ERR_PEER;
-}
-
-static int partner_step(void *arg)
-{
-	const struct fence *fence = &((struct fencing *)arg)->win->fence;
-
-	return link_state(fence->partner[fence->barrier.round].link) >= LINK_READY;
 }
 
 /* Writes this round's word behind the puts. Requests a completion if one is waited for. */
@@ -162,7 +153,7 @@ static int piggyback(const struct fence *fence, uint64_t before, struct remote w
 	return wire_flag(wire, before, fence->number, word, &link->last_number);
 }
 
-/* Writes this round's word. Pairs with the flag_load in word_step of the partner. */
+/* Writes this round's word. Pairs with the flag_load in word_comes of the partner. */
 static inline int write_word(const struct fence *fence, struct fence_partner *partner, uint64_t index)
 {
 	uint64_t before = fence->number > 2 ? fence->number - 2 : 0;
@@ -174,70 +165,103 @@ static inline int write_word(const struct fence *fence, struct fence_partner *pa
 	return direct_flag(&partner->link->peer->direct, before, fence->number, word, &partner->link->last_number);
 }
 
-/* Waits from the second round on until the puts with the piggybacked word are complete. */
-static int await_piggybacked(struct fencing *f)
+/* Finds this round's partner and its words. Returns 1: found, 0, or an error. */
+static int find_partner(struct oriel_win *win, struct fence_partner *partner)
 {
-	struct fence *fence = &f->win->fence;
-	int rc = 0;
+	int rc = partner->link ? 0 : link_get(win, partner_rank(win, win->fence.barrier.round, 1), &partner->link);
 
-	if (!fence->piggybacked || fence->barrier.round == 0)
-		return 0;
-	owned_lock_take(&f->win->lock);
-	rc = flush_run(f->win, fence->piggybacked, NULL, false, "oriel_win_fence");
-	owned_lock_give(&f->win->lock);
-	if (rc == ORIEL_ERR_PEER)
-		f->dead = fence->piggybacked->peer->rank;
-	else if (rc == 0)
-		fence->piggybacked = NULL;
-	return rc;
+	if (rc)
+		return rc;
+	if (link_lost(partner->link))
+		return ORIEL_ERR_PEER;
+	if (link_state(partner->link) != LINK_READY)
+		return link_prefetch(win, partner->link);
+	if (direct_has_stores(&partner->link->peer->direct))
+		partner->there = direct_word(&partner->link->peer->direct, partner->words);
+	partner->found = true;
+	return 1;
 }
 
-static int send_word(void *arg)
+/* From the second round on, words wait until the puts with the piggybacked word are complete. */
+static int await_piggybacked(struct oriel_win *win, bool first)
 {
-	static const struct waiter waiter = { partner_step, partner_watch };
-	struct fencing *f = arg;
-	struct fence *fence = &f->win->fence;
+	int step = flush_link(win, win->fence.piggybacked, false, first);
+
+	if (step > 0)
+		win->fence.piggybacked = NULL;
+	return step;
+}
+
+/* Sends this round's word, behind the data. Returns 1: sent, 0: not yet, or an error. */
+static inline __attribute__((always_inline)) int send_word(struct oriel_win *win, uint64_t word, bool first)
+{
+	struct fence *fence = &win->fence;
 	struct fence_partner *partner = &fence->partner[fence->barrier.round];
-	int rc = await_piggybacked(f);
+	int rc = fence->piggybacked && fence->barrier.round > 0 ? await_piggybacked(win, first) : 1;
 
-	if (rc == 0)
-		rc = find_partner(f->win, partner);
-	if (rc)
+	if (rc > 0 && (!partner->found || link_lost(partner->link)))
+		rc = find_partner(win, partner);
+	if (rc <= 0)
 		return rc;
-	f->awaited = partner->link->peer;
-	f->partner = partner->link->rank;
-	rc = wait_until(f->wait, &waiter, f);
-	if (rc)
-		return rc;
-	if (link_state(partner->link) == LINK_GONE)
-		return lost_partner(f);
-	if (!partner->there && direct_has_stores(&f->awaited->direct))
-		partner->there = direct_word(&f->awaited->direct, partner->words);
-	return write_word(fence, partner, fence_word(fence)) ? lost_partner(f) : 0; /* the data before it is complete */
+	if (partner->there && fence->piggybacked != partner->link)
+		flag_store(&partner->there[word], fence->number); /* pairs as in write_word */
+	else if (write_word(fence, partner, word))
+		return ORIEL_ERR_PEER;
+	return 1;
 }
 
-/* Returns 1 when this round's word is there. Finds its sender only to wait for it. */
-static int word_step(void *arg)
+/* Returns whether this round's word is there; in a first look, polls a few times. */
+static inline bool word_comes(const struct oriel_win *win, uint64_t word, bool first)
 {
-	struct fencing *f = arg;
-	struct fence *fence = &f->win->fence;
+	const struct fence *fence = &win->fence;
+	bool is_there = flag_load(&fence->words[word]) == fence->number; /* pairs with write_word of the partner */
 
-	if (flag_load(&fence->words[fence_word(fence)]) == fence->number) /* pairs with send_word of the partner */
-		return 1;
-	if (!f->awaited && peer_get(f->win->job, win_world_rank(f->win, f->partner), &f->awaited))
-		return ORIEL_ERR_MEMORY;
+	for (uint32_t looks = is_there || !first ? 0 : win_looks(win); !is_there && looks > 0; looks--)
+		is_there = flag_load(&fence->words[word]) == fence->number;
+	return is_there;
+}
+
+/* Runs the rounds as far as possible now. Returns 1: all, 0, or an error. Under win->lock. */
+static inline __attribute__((always_inline)) int barrier_step(struct oriel_win *win, bool first)
+{
+	struct fence *fence = &win->fence;
+	struct dissemination *d = &fence->barrier;
+
+	for (; d->round < d->rounds; d->round++, d->sent = false) {
+		uint64_t word = fence_word(fence);
+		int rc = d->sent ? 1 : send_word(win, word, first);
+
+		if (rc <= 0)
+			return rc;
+		d->sent = true;
+		if (!word_comes(win, word, first))
+			return 0;
+	}
+	return 1;
+}
+
+static int serve_awaited(struct fencing *f)
+{
+	int rank = awaited_rank(f->win), rc = 0;
+
+	if (rank != f->partner)
+		rc = peer_get(f->win->job, win_world_rank(f->win, rank), &f->awaited);
+	if (rc)
+		return rc;
+	f->partner = rank;
 	wait_serve(f->win->job, f->awaited);
 	return 0;
 }
 
-static int receive_word(void *arg)
+static int barrier_turn(void *arg)
 {
-	static const struct waiter waiter = { word_step, fence_watch };
 	struct fencing *f = arg;
+	int rc;
 
-	f->awaited = NULL;
-	f->partner = partner_rank(f->win, f->win->fence.barrier.round, -1);
-	return wait_until(f->wait, &waiter, f);
+	owned_lock_take(&f->win->lock);
+	rc = barrier_step(f->win, false);
+	owned_lock_give(&f->win->lock);
+	return rc ? rc : serve_awaited(f);
 }
 
 /* Reports the death to the members that this rank has not written to. */
@@ -281,17 +305,20 @@ static int end_piggybacked(struct oriel_win *win, bool failed)
 
 static int barrier(struct oriel_win *win)
 {
+	static const struct waiter waiter = { barrier_turn, fence_watch };
+	struct fencing f = { .win = win, .partner = ORIEL_RANK_NONE, .dead = known_dead(win) };
 	struct wait wait;
-	struct fencing f = { .win = win, .wait = &wait, .dead = known_dead(win) };
 	int rc = ORIEL_ERR_PEER;
 
 	wait_begin(&wait, win->job, "oriel_win_fence", win->label);
 	if (f.dead == ORIEL_RANK_NONE)
-		rc = dissemination_run(&win->fence.barrier, send_word, receive_word, &f);
+		rc = wait_until(&wait, &waiter, &f);
 	if (rc == 0)
 		return end_piggybacked(win, false);
 	if (rc != ORIEL_ERR_PEER)
 		return rc;
+	if (f.dead == ORIEL_RANK_NONE)
+		f.dead = win_world_rank(win, awaited_rank(win));
 	tell_successors(win, f.dead, &wait);
 	end_piggybacked(win, true);
 	return peer_error(win->job, f.dead);
@@ -366,17 +393,6 @@ static int fence_end(struct oriel_win *win, int assertions, int rc)
 	return rc ? err_in(rc, "oriel_win_fence") : win_tell_sticky(win, "oriel_win_fence");
 }
 
-/* The fast path: known partners' words arrive within a few polls. Else barrier continues. */
-
-static inline bool comes_soon(const struct oriel_win *win, const uint64_t *word, uint64_t number)
-{
-	bool is_there = flag_load(word) == number; /* pairs with send_word, or send_at_once, of the partner */
-
-	for (uint32_t looks = is_there ? 0 : win_looks(win); !is_there && looks > 0; looks--)
-		is_there = flag_load(word) == number;
-	return is_there;
-}
-
 #define PIGGYBACK_MARKS (LINK_TOUCHED | LINK_GOT | LINK_AM)
 
 /*
@@ -405,52 +421,13 @@ static inline struct link *find_piggybacked(const struct oriel_win *win)
 	return link;
 }
 
-/*
- * Returns whether the puts with the piggybacked word are complete, if they must be, within a few
- * polls.
- */
-static inline bool piggybacked_soon(struct oriel_win *win)
+/* The first look. Returns whether all is done, and the program has its memory back. */
+static inline bool meet(struct oriel_win *win)
 {
-	struct fence *fence = &win->fence;
+	const struct fence *fence = &win->fence;
 
-	if (!fence->piggybacked || fence->barrier.round == 0)
-		return true;
-	if (flush_link(win, fence->piggybacked, false, true) <= 0)
+	if (counter_load(&win->job->deaths.count) > 0 || barrier_step(win, true) <= 0) /* the load pairs with rank_lost */
 		return false;
-	fence->piggybacked = NULL;
-	return true;
-}
-
-/* Returns whether this round's word is sent. If not, send_word finds out why. */
-static inline bool send_at_once(const struct fence *fence, struct fence_partner *partner, uint64_t word)
-{
-	if (!partner->link || link_lost(partner->link))
-		return false;
-	if (fence->piggybacked == partner->link)
-		return write_word(fence, partner, word) == 0;
-	if (partner->there) {
-		flag_store(&partner->there[word], fence->number); /* pairs as in send_word */
-		return true;
-	}
-	return link_state(partner->link) == LINK_READY && !direct_has_stores(&partner->link->peer->direct) &&
-	       write_word(fence, partner, word) == 0;
-}
-
-/* Runs the barrier's rounds without waiting. Returns whether all are done. */
-static inline bool meet_at_once(struct oriel_win *win)
-{
-	struct fence *fence = &win->fence;
-	struct dissemination *d = &fence->barrier;
-
-	for (; d->round < d->rounds; d->round++, d->sent = false) {
-		uint64_t word = fence_word(fence);
-
-		if (!piggybacked_soon(win))
-			return false;
-		d->sent = send_at_once(fence, &fence->partner[d->round], word);
-		if (!d->sent || !comes_soon(win, &fence->words[word], fence->number))
-			return false;
-	}
 	return !fence->piggybacked || flush_link(win, fence->piggybacked, true, true) > 0;
 }
 
@@ -466,15 +443,6 @@ static int complete_data(struct oriel_win *win, int assertions)
 	return flush_run(win, NULL, fence->piggybacked, false, "oriel_win_fence");
 }
 
-/* Returns whether the barrier begins, no death is known, and there are no assertions. */
-static inline bool is_plain(const struct oriel_win *win, int assertions)
-{
-	const struct dissemination *d = &win->fence.barrier;
-
-	/* The load pairs with rank_lost. */
-	return !assertions && d->round == 0 && !d->sent && counter_load(&win->job->deaths.count) == 0;
-}
-
 int oriel_win_fence(oriel_win *win, int assertions)
 {
 	int rc = win_enter_at_once(win) ? 0 : win_enter_closing(win, "oriel_win_fence");
@@ -486,7 +454,7 @@ int oriel_win_fence(oriel_win *win, int assertions)
 		return win_leave_with(win, rc);
 	fence_begin(win, assertions);
 	rc = complete_data(win, assertions);
-	if (rc == 0 && is_plain(win, assertions) && meet_at_once(win)) {
+	if (rc == 0 && !assertions && meet(win)) {
 		if (win->fence.piggybacked)
 			leave_piggybacked(win);
 		fence_over(win, true);

@@ -88,6 +88,7 @@ struct fence_partner {
 	struct link *link;
 	struct remote words; /* addr 0 until the link is ready */
 	uint64_t *there;     /* those words mapped, once a fence has stored to them */
+	bool found;          /* a fence may write them; `there` is final */
 };
 
 struct fence {
