@@ -18,6 +18,9 @@
 
 #include "op/element.h"
 
+struct link;
+struct oriel_win;
+
 /* The distances from each block of a row to the next, in bytes; and the program's call. */
 struct acc_row {
 	ptrdiff_t target, origin, result;
@@ -171,5 +174,31 @@ static inline void acc_apply_atomic(const struct acc *acc, void *target)
 	else
 		element_apply_atomic(acc->type, acc->op, target, acc_origin(acc), acc->result, acc->count);
 }
+
+int acc_refuse(const struct oriel_win *win, enum oriel_type type, enum oriel_op op, const char *call);
+
+/* Returns the error of a wrong type or compare. */
+int acc_refuse_swap(const struct oriel_win *win, enum oriel_type type, const char *call);
+
+/*
+ * Checks the window's handle, and that type and call have the operation: ORIEL_NO_OP needs a
+ * result. ERRORS: ORIEL_ERR_HANDLE, ORIEL_ERR_OP.
+ */
+static inline int acc_check(const struct oriel_win *win, enum oriel_type type, enum oriel_op op, bool fetches,
+                            const char *call)
+{
+	if (element_legal(op, type) && (op != ORIEL_NO_OP || fetches))
+		return 0;
+	return acc_refuse(win, type, op, call);
+}
+
+/*
+ * Checks range and access at a described target, and sets acc->remote_addr. The caller holds
+ * win->lock. ERRORS: ORIEL_ERR_RANGE, ORIEL_ERR_ACCESS.
+ */
+int acc_target(struct oriel_win *win, struct link *link, struct acc *acc, size_t disp, const char *call);
+
+/* Issues or defers an operation that has been checked, as issue_or_defer does. */
+int acc_issue_or_defer(struct oriel_win *win, struct link *link, struct acc *acc, const char *call);
 
 #endif

@@ -5,7 +5,6 @@
 #include "op/enter.h"
 #include "op/gate.h"
 #include "op/acc_route.h"
-#include "op/acc_target.h"
 #include "op/list.h"
 #include "op/pieces.h"
 #include "op/row.h"

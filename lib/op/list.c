@@ -8,7 +8,6 @@
 
 #include "base/err.h"
 #include "op/acc_route.h"
-#include "op/acc_target.h"
 #include "op/am_codec.h"
 #include "op/am_issue.h"
 #include "op/gate.h"

@@ -7,7 +7,6 @@
 #include "base/copy_blocks.h"
 #include "base/err.h"
 #include "op/acc_route.h"
-#include "op/acc_target.h"
 #include "op/copy.h"
 #include "op/enter.h"
 #include "op/gate.h"

@@ -13,7 +13,6 @@
 
 #include "base/err.h"
 #include "base/util.h"
-#include "op/acc_target.h"
 #include "op/copy.h"
 #include "op/enter.h"
 #include "op/gate.h"
