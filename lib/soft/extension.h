@@ -58,6 +58,10 @@ struct softverbs_piece {
 typedef int softverbs_read_list_fn(struct ibv_qp *qp, const struct softverbs_piece *pieces, size_t count);
 __attribute__((visibility("default"))) softverbs_read_list_fn softverbs_read_list;
 
+/* Carries out RDMA WRITEs likewise, in order. Returns the bytes written; the rest needs verbs. */
+typedef uint64_t softverbs_write_list_fn(struct ibv_qp *qp, const struct softverbs_piece *pieces, size_t count);
+__attribute__((visibility("default"))) softverbs_write_list_fn softverbs_write_list;
+
 /*
  * Returns whether a thread of the peer polls its completion queues, or did a moment ago: then it
  * takes requests faster than a system call. A hint.

@@ -17,6 +17,7 @@ const struct verbs_functions verbs_softverbs = {
 	.give_back = softverbs_give_back,
 	.move = softverbs_move,
 	.read_list = softverbs_read_list,
+	.write_list = softverbs_write_list,
 	.polls = softverbs_polls,
 	.served = softverbs_served,
 	.atomics_mix = softverbs_atomics_mix,

@@ -104,6 +104,17 @@ bool direct_get_list_sync(struct direct_access *direct, const struct softverbs_p
 	return moved;
 }
 
+uint64_t direct_put_list_sync(struct direct_access *direct, const struct softverbs_piece *pieces, size_t count)
+{
+	struct wire *wire = direct->wire;
+	uint64_t written;
+
+	owned_lock_take(&wire->lock);
+	written = may_copy(wire) ? direct->functions.write_list(wire->qp, pieces, count) : 0;
+	owned_lock_give(&wire->lock);
+	return written;
+}
+
 static uint64_t *words_in(const struct direct_slab *slab, uint64_t addr, size_t size_bytes)
 {
 	uint64_t offset = addr - slab->addr;

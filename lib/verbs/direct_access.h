@@ -79,6 +79,14 @@ static inline bool direct_has_lists(const struct direct_access *direct)
 /* Gets all pieces, behind all that was posted before. False: use a work request for each. */
 bool direct_get_list_sync(struct direct_access *direct, const struct softverbs_piece *pieces, size_t count);
 
+static inline bool direct_has_list_puts(const struct direct_access *direct)
+{
+	return direct->functions.write_list;
+}
+
+/* Puts all pieces likewise, in order. Returns the bytes put. */
+uint64_t direct_put_list_sync(struct direct_access *direct, const struct softverbs_piece *pieces, size_t count);
+
 /* Returns whether direct_word may succeed. */
 static inline bool direct_has_stores(const struct direct_access *direct)
 {

@@ -65,6 +65,7 @@ struct verbs_functions {
 	softverbs_give_back_fn *give_back;
 	softverbs_move_fn *move;
 	softverbs_read_list_fn *read_list;
+	softverbs_write_list_fn *write_list;
 	softverbs_polls_fn *polls;
 	softverbs_served_fn *served;
 	softverbs_atomics_mix_fn *atomics_mix;
@@ -126,6 +127,7 @@ struct verbs_direct {
 	softverbs_give_back_fn *give_back;
 	softverbs_move_fn *move;
 	softverbs_read_list_fn *read_list;
+	softverbs_write_list_fn *write_list;
 	softverbs_polls_fn *polls;
 	softverbs_served_fn *served;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * read_list.c - softverbs_read_list: reads of a list are complete when the call returns, or none of
- * it counts
+ * read_list.c - softverbs_read_list, softverbs_write_list: a list is read when the call returns, or
+ * none of it counts; or it is written, up to the byte that the call returns
  *
- * The owner stands still in the first case, so only the caller can have moved the bytes.
+ * The owner stands still in two cases, so only the caller can have moved the bytes.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -119,6 +119,66 @@ static enum lab_verdict list__with_a_wrong_piece_is_refused(void)
 	return finish(&two);
 }
 
+static softverbs_write_list_fn *find_write_list(void)
+{
+	softverbs_write_list_fn *write_list;
+
+	return find_function("softverbs_write_list", &write_list) ? write_list : NULL;
+}
+
+static uint64_t bytes_of(const struct softverbs_piece *pieces, size_t count)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += pieces[i].size_bytes;
+	return bytes;
+}
+
+/* Writes each byte's complement, and reads the pieces. */
+static enum lab_verdict list__is_written_at_once(void)
+{
+	static uint8_t given[8 * PIECES], got[8 * PIECES];
+	struct softverbs_piece pieces[PIECES], back[PIECES];
+	int status;
+	struct two two;
+
+	if (!find_write_list())
+		return LAB_UNSUPPORTED;
+	CHECK(start_two(&two, owner, false) == LAB_PASSED);
+	CHECK(kill(two.child, SIGSTOP) == 0 && waitpid(two.child, &status, WUNTRACED) == two.child && WIFSTOPPED(status));
+	list_of(&two, pieces, given);
+	list_of(&two, back, got);
+	CHECK(find_read_list()(two.lab.a.qp, pieces, PIECES) == 0);
+	for (size_t i = 0; i < sizeof(given); i++)
+		given[i] ^= 0xff;
+	CHECK(find_write_list()(two.lab.a.qp, pieces, PIECES) == bytes_of(pieces, PIECES));
+	CHECK(find_read_list()(two.lab.a.qp, back, PIECES) == 0);
+	CHECK(memcmp(given, got, bytes_of(pieces, PIECES)) == 0);
+	CHECK(kill(two.child, SIGCONT) == 0);
+	return finish(&two);
+}
+
+static enum lab_verdict list__is_written_up_to_a_wrong_piece(void)
+{
+	static uint8_t given[8 * PIECES];
+	struct softverbs_piece pieces[PIECES];
+	struct two two;
+
+	if (!find_write_list())
+		return LAB_UNSUPPORTED;
+	CHECK(start_two(&two, owner, false) == LAB_PASSED);
+	for (size_t at = 0; at < PIECES; at += PIECES - 1) {
+		uint64_t written;
+
+		list_of(&two, pieces, given);
+		pieces[at].rkey ^= 1;
+		written = find_write_list()(two.lab.a.qp, pieces, PIECES);
+		CHECK(at ? written > 0 && written <= bytes_of(pieces, at) : written == 0);
+	}
+	return finish(&two);
+}
+
 static enum lab_verdict list__of_mapped_memory_is_refused(void)
 {
 	static uint8_t got[8 * PIECES];
@@ -131,12 +191,15 @@ static enum lab_verdict list__of_mapped_memory_is_refused(void)
 	CHECK(start_two(&two, owner, true) == LAB_PASSED);
 	list_of(&two, pieces, got);
 	CHECK(read_list(two.lab.a.qp, pieces, PIECES) == EOPNOTSUPP);
+	CHECK(find_write_list()(two.lab.a.qp, pieces, PIECES) == 0);
 	return finish(&two);
 }
 
 static const struct lab_case cases[] = {
 	{ "list: is read at once", list__is_read_at_once, "lib/soft/post/move.c" },
 	{ "list: with a wrong piece is refused", list__with_a_wrong_piece_is_refused, "lib/soft/post/move.c" },
+	{ "list: is written at once", list__is_written_at_once, "lib/soft/post/move.c" },
+	{ "list: is written up to a wrong piece", list__is_written_up_to_a_wrong_piece, "lib/soft/post/move.c" },
 	{ "list: of mapped memory is refused", list__of_mapped_memory_is_refused, "lib/soft/post/move.c" },
 };
 

@@ -4,8 +4,8 @@
  *
  * DESIGN NOTES
  *
- * If one system call moves the data, a completion has no news for the caller. The checks and the
- * copy are those of a work request. The queue must be empty, so its order is kept.
+ * The checks and the copy are those of a work request. The queue must be empty, so its order is
+ * kept.
  *
  * A peer that polls its pipes may be faster than a system call (proto.c). Then the caller sends it
  * a synchronous request, which is no element of the queue, and polls for the answer, for about as
@@ -21,6 +21,7 @@
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/uio.h>
@@ -195,13 +196,13 @@ SOFT_EXPORT int softverbs_move(struct ibv_qp *base, uint32_t rkey, uint64_t addr
 }
 
 /*
- * softverbs_read_list: many RDMA READs of a peer's private memory that are complete when the call
- * returns.
+ * softverbs_read_list, softverbs_write_list: many RDMA READs, or WRITEs, of a peer's private memory
+ * that are complete when the call returns.
  *
  * DESIGN NOTES
  *
- * A system call finds the peer and checks the right to access it once for all of its ranges. Each
- * piece is checked as if it came alone. In adversary mode all operations go by the queue.
+ * A system call checks once the right to access the peer. Each piece is checked as if it came
+ * alone.
  */
 
 enum {
@@ -215,16 +216,29 @@ struct ranges {
 };
 
 /* Returns false if the peer or a system call does not allow the piece. The caller is busy. */
-static bool add(struct soft_qp *qp, struct ranges *ranges, const struct softverbs_piece *piece)
+static bool add(struct soft_qp *qp, struct ranges *ranges, const struct softverbs_piece *piece, uint32_t access)
 {
 	const struct soft_span span = { piece->addr, piece->size_bytes, piece->rkey };
 	uint64_t there;
 
-	if (!soft_direct_reaches(qp, span, IBV_ACCESS_REMOTE_READ, &there))
+	if (!soft_direct_reaches(qp, span, access, &there))
 		return false;
 	ranges->here[ranges->n] = (struct iovec){ piece->here, piece->size_bytes };
 	ranges->there[ranges->n++] = (struct iovec){ (void *)(uintptr_t)there, piece->size_bytes };
 	ranges->bytes += piece->size_bytes;
+	return true;
+}
+
+/* Makes ranges of the first pieces. Returns false if one is not allowed. */
+static bool gather(struct soft_qp *qp, struct ranges *ranges, const struct softverbs_piece *pieces, size_t count,
+                   uint32_t access)
+{
+	ranges->n = 0;
+	ranges->bytes = 0;
+	for (size_t i = 0; i < count && ranges->n < RANGES; i++) {
+		if (!add(qp, ranges, &pieces[i], access))
+			return false;
+	}
 	return true;
 }
 
@@ -233,13 +247,8 @@ static size_t read_some(struct soft_qp *qp, const struct softverbs_piece *pieces
 {
 	struct ranges ranges;
 
-	ranges.n = 0;
-	ranges.bytes = 0;
-	for (size_t i = 0; i < count && ranges.n < RANGES; i++) {
-		if (!add(qp, &ranges, &pieces[i]))
-			return 0;
-	}
-	if (soft_vm_readv(qp->out->peer.pid, ranges.here, ranges.n, ranges.there, ranges.n) != ranges.bytes)
+	if (!gather(qp, &ranges, pieces, count, IBV_ACCESS_REMOTE_READ) ||
+	    soft_vm_readv(qp->out->peer.pid, ranges.here, ranges.n, ranges.there, ranges.n) != ranges.bytes)
 		return 0;
 	return ranges.n;
 }
@@ -255,6 +264,25 @@ static bool read_all(struct soft_qp *qp, const struct softverbs_piece *pieces, s
 	}
 	soft_direct_end(qp);
 	return some > 0;
+}
+
+/* Returns the bytes written. Under qp->lock; the queue is empty. */
+static uint64_t write_all(struct soft_qp *qp, const struct softverbs_piece *pieces, size_t count)
+{
+	bool goes_on = soft_direct_begin(qp, IBV_WR_RDMA_WRITE);
+	uint64_t written = 0, moved;
+	struct ranges ranges;
+
+	for (size_t done = 0; goes_on && done < count; done += ranges.n) {
+		if (!gather(qp, &ranges, pieces + done, count - done, IBV_ACCESS_REMOTE_WRITE))
+			break;
+		moved = soft_vm_writev(qp->out->peer.pid, ranges.here, ranges.n, ranges.there, ranges.n);
+		written += moved;
+		goes_on = moved == ranges.bytes;
+	}
+	atomic_thread_fence(memory_order_acq_rel);
+	soft_direct_end(qp);
+	return written;
 }
 
 SOFT_EXPORT bool softverbs_polls(struct ibv_qp *base)
@@ -281,4 +309,18 @@ SOFT_EXPORT int softverbs_read_list(struct ibv_qp *base, const struct softverbs_
 	done = soft_qp_idle(qp) && qp->attr.max_rd_atomic && read_all(qp, pieces, count);
 	soft_unlock(&qp->lock);
 	return done ? 0 : EOPNOTSUPP;
+}
+
+SOFT_EXPORT uint64_t softverbs_write_list(struct ibv_qp *base, const struct softverbs_piece *pieces, size_t count)
+{
+	struct soft_qp *qp = soft_qp(base);
+	uint64_t written = 0;
+
+	if (soft_adversary.on)
+		return 0;
+	soft_lock(&qp->lock);
+	if (soft_qp_idle(qp))
+		written = write_all(qp, pieces, count);
+	soft_unlock(&qp->lock);
+	return written;
 }
