@@ -6,8 +6,7 @@
  *
  * A sum is a fetch-and-add, a read is a fetch-and-add of 0, and compare_and_swap is one request.
  * These go out like gets. Every other operation, replace included, reads the word, and compares and
- * swaps it until no other update has come between. After some tries it gives up win->lock for a
- * while.
+ * swaps it until that succeeds. After some tries it gives up win->lock for a while.
  *
  * The call waits for these other operations, bounded by the device's retries; for operations
  * through an atomics peer (conn/atomics_peer.h), of which later calls need not know then; and for

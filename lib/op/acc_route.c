@@ -18,7 +18,7 @@
 #include "win/lock_access.h"
 #include "win/win.h"
 
-/* Pages that are locked at a time. Other ranks find the other page locks free. */
+/* Pages that are locked at a time. */
 #define PAGES_AT_ONCE 4
 
 static void unlock_pages(struct page_lock_table *page_locks, uint64_t from, uint64_t to)
@@ -373,6 +373,84 @@ static int issue_by_page_lock(struct oriel_win *win, const struct link *link, st
 	                                                                                                    : ISSUE_LATER;
 }
 
+/*
+ * Private memory of a target that does not poll: the origin copies some pages here, changes them
+ * and copies them back, under the page locks. The handler does what the device cannot copy.
+ */
+
+#define CACHE_LINE_BYTES 64
+
+struct copy {
+	_Alignas(CACHE_LINE_BYTES) uint8_t room[PAGES_AT_ONCE * LOCKED_PAGE_BYTES + CACHE_LINE_BYTES];
+};
+
+/* Returns whether plain code may change the elements, whose pages are locked. */
+static bool may_change_plainly(struct oriel_win *win, struct page_lock_table *page_locks, const struct acc *acc)
+{
+	const uint64_t from = acc->remote_addr;
+
+	return !acc_are_words(acc->type, from) ||
+	       atomic_mode_try_locked(&win->job->page_locks, page_locks, from, from + element_span(acc->type, acc->count),
+	                              MODE_SWITCH_MIN);
+}
+
+/*
+ * Changes elements, whose pages are locked. Returns how many. The kernel copies a page in one go: a
+ * death leaves no part of an element (A21).
+ */
+static size_t change_copy(struct oriel_win *win, struct link *link, const struct acc *acc)
+{
+	struct direct_access *direct = &link->peer->direct;
+	struct copy copy;
+	const struct softverbs_piece piece = { copy.room + acc->remote_addr % CACHE_LINE_BYTES,
+		                                   element_span(acc->type, acc->count), acc->remote_addr, link->rkey };
+
+	const bool reads = acc->op != ORIEL_REPLACE || acc->result;
+
+	if (!may_change_plainly(win, peer_page_locks(link->peer), acc) ||
+	    (reads && !direct_get_list_sync(direct, &piece, 1)))
+		return 0;
+	acc_apply(acc, piece.here);
+	if (acc->op == ORIEL_NO_OP)
+		return acc->count;
+	return direct_put_list_sync(direct, &piece, 1) / element_types[acc->type].size_bytes;
+}
+
+static int issue_by_copies(struct oriel_win *win, struct link *link, struct acc *acc)
+{
+	struct page_lock_table *page_locks = peer_page_locks(link->peer);
+	const size_t size_bytes = element_types[acc->type].size_bytes;
+
+	while (acc->count > 0) {
+		uint64_t from = acc->remote_addr, to = first_bytes_end(from, acc->count, size_bytes);
+		uint64_t end = trylock_first_pages(page_locks, win->job->page_locks.process, from, to);
+		struct acc some = *acc;
+		size_t done;
+
+		some.count = (end - from + size_bytes - 1) / size_bytes;
+		if (some.count == 0) /* the handler needs no lock for some words */
+			return am_issue(win, link, acc);
+		done = change_copy(win, link, &some);
+		unlock_pages(page_locks, from, end);
+		acc_advance(acc, done);
+		if (done < some.count)
+			return am_issue(win, link, acc);
+	}
+	return 0;
+}
+
+/*
+ * Returns whether copies change the elements as stores do (A12). Kernels copy aligned words of 8
+ * bytes as a whole, but some copy less by bytes.
+ */
+static bool are_whole_in_copies(const struct acc *acc)
+{
+	const size_t bytes = element_span(acc->type, acc->count);
+
+	return acc_class(acc->type, acc->remote_addr) != ACC_REST && (acc->remote_addr | bytes) % sizeof(uint64_t) == 0 &&
+	       acc->remote_addr % element_types[acc->type].size_bytes == 0;
+}
+
 /* Returns whether the operation would overtake an active message for some of its bytes (A15). */
 static bool would_pass_am(const struct oriel_win *win, struct link *link, const struct acc *acc)
 {
@@ -385,6 +463,18 @@ static bool would_pass_am(const struct oriel_win *win, struct link *link, const 
 	if (am_is_applied(link->peer, link_am_number(link)))
 		link_forget_ams(link); /* the fast paths are open again */
 	return false;
+}
+
+/* Returns whether to copy. A target that polls applies an active message in less time. */
+static bool takes_copies(const struct oriel_win *win, struct link *link, const struct acc *acc)
+{
+	struct direct_access *direct = &link->peer->direct;
+
+	if (acc->blocks > 0 || link_mapped(link) || !direct_has_list_puts(direct) || !are_whole_in_copies(acc) ||
+	    would_pass_am(win, link, acc) || direct_polls(direct))
+		return false;
+	page_locks_map(link->peer);
+	return peer_page_locks(link->peer);
 }
 
 int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc)
@@ -404,7 +494,7 @@ int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 	case ACC_ROUTE_AM:
 		break;
 	}
-	return am_issue(win, link, acc);
+	return (takes_copies(win, link, acc) ? issue_by_copies : am_issue)(win, link, acc);
 }
 
 #define LOCK_TEXT_BYTES 64
@@ -438,7 +528,9 @@ static const char *acc_text(const struct link *link, enum oriel_type type, uint6
 	case ACC_ROUTE_AM:
 		break;
 	}
-	return "active messages";
+	return addr % sizeof(uint64_t) == 0 && direct_has_list_puts(&link->peer->direct)
+	           ? "copies under page locks or active messages"
+	           : "active messages";
 }
 
 static const char *lock_text(const struct oriel_win *win, const struct link *link, char text[LOCK_TEXT_BYTES])
@@ -461,7 +553,8 @@ void route_tell(const struct oriel_win *win, const struct link *link)
 		tell(win->job->rank, "%s: rank %d: put, get, accumulate: %s%s", win->label, link->rank, transfer_text(link),
 		     lock_text(win, link, lock));
 	else
-		tell(win->job->rank, "%s: rank %d: put, get: %s; accumulate: integers of 8 bytes: %s, numbers: %s, others: %s%s",
-		     win->label, link->rank, transfer_text(link), acc_text(link, ORIEL_INT64, 0),
-		     acc_text(link, ORIEL_DOUBLE, 0), acc_text(link, ORIEL_DOUBLE, 1), lock_text(win, link, lock));
+		tell(win->job->rank,
+		     "%s: rank %d: put, get: %s; accumulate: integers of 8 bytes: %s, numbers: %s, others: %s%s", win->label,
+		     link->rank, transfer_text(link), acc_text(link, ORIEL_INT64, 0), acc_text(link, ORIEL_DOUBLE, 0),
+		     acc_text(link, ORIEL_DOUBLE, 1), lock_text(win, link, lock));
 }

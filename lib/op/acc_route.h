@@ -4,9 +4,9 @@
  *
  * DESIGN NOTES
  *
- * Every element must be changed by one mechanism: operations by two mechanisms would not be atomic
- * with each other (A9, A10). So the route follows from the target and the class of the elements
- * (acc.h) alone, and all origins find the same route, or routes that are atomic with each other:
+ * Operations by two mechanisms may not be atomic with each other (A9, A10). So the route follows
+ * from the target and the class of the elements (acc.h) alone: all origins find the same one, or
+ * routes that are atomic with each other:
  *
  *   ACC_WORD    If the target's device is atomic among its own requests only: that device, for
  *               all origins (acc_device.h). Else the processor of the target and of origins that
@@ -14,16 +14,14 @@
  *               (sync/atomic_mode.h). For other origins: the device, if it is one word and the
  *               device is atomic with processors; or the target's handler.
  *   ACC_NUMBER  For origins that map the memory: their processor, by plain code under page locks
- *               (sync/page_lock.h), as fast as a copy. For others: the target's handler, under
- *               these locks.
+ *               (sync/page_lock.h), as fast as a copy. For others: the target's handler, or
+ *               copies here and back (issue_by_copies), under these locks.
  *   ACC_REST    The target's handler, for all origins. The target itself takes the handler's lock.
  *
- * The handler (am_issue.h) runs in a thread of the target that is inside the library, or in its
- * service thread. Elements of two classes may lie on the same bytes. So an operation on another
- * route waits until no active message of this origin for those bytes is outstanding (A15). An
- * active message does not overtake other routes: their operations are complete on return, or
- * precede it on its queue pair, where it stands behind a fence. The hint accumulate_ordering
- * relaxes none of that.
+ * Elements of two classes may lie on the same bytes. So an operation on another route waits until
+ * no active message of this origin for those bytes is outstanding (A15). An active message does not
+ * overtake other routes: their operations are complete on return, or precede it on its queue pair,
+ * where it stands behind a fence. The hint accumulate_ordering relaxes none of that.
  */
 #ifndef ORIEL_ACC_ROUTE_H
 #define ORIEL_ACC_ROUTE_H
@@ -125,12 +123,10 @@ static inline void acc_apply_locked(struct page_locks *ours, struct page_lock_ta
  */
 int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc);
 
-/* Prints by which routes operations go to a member of a window (ORIEL_VERBOSE=2) */
-
 /*
- * Prints one line, if wanted: the routes of puts and gets, of each class of accumulate operations,
- * and of the lock if this rank holds it. The link's route has been decided. The caller holds
- * win->lock.
+ * Prints one line, if wanted (ORIEL_VERBOSE=2): the routes of puts and gets, of each class of
+ * accumulate operations, and of the lock if this rank holds it. The link's route has been decided.
+ * The caller holds win->lock.
  */
 void route_tell(const struct oriel_win *win, const struct link *link);
 

@@ -4,9 +4,8 @@
  *
  * DESIGN NOTES
  *
- * Each call describes its operation by a struct acc, enters the window, and asks the gate
- * (op/gate.h). The operation then takes its route (op/acc_route.h). On the fast path the processor
- * changes mapped memory, or the target's device changes a word. If that is not possible now,
+ * Each operation asks the gate (op/gate.h), and takes its route (op/acc_route.h). On the fast path
+ * the processor changes mapped memory, or the target's device changes a word. If it cannot now,
  * nothing has happened, and apply_locked reports what is wrong, waits, or defers the operation.
  *
  * A single word has a fast path of its own (word_now), which is inlined so that the compiler keeps

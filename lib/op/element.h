@@ -14,8 +14,6 @@
  * element by one atomic instruction, or a compare-and-swap loop, of exactly the element's own
  * bytes. It writes no neighbouring byte, not even with its own value (A11). It is for aligned
  * integers of 8 bytes. The two ways are not atomic with each other.
- *
- * element_list.h alone says what each operation computes.
  */
 #ifndef ORIEL_ELEMENT_H
 #define ORIEL_ELEMENT_H

@@ -3,7 +3,9 @@
 """The modes of pages (lib/sync/atomic_mode.c, lib/sync/page_lock.c, lib/op), tried in all orders.
 
 The states are explicit. A process updates a few words of one page (`few0`), or many words of one
-page or two (`many0`, `many01`). Their owner pins its pages, and later unpins them (`pin`). One word
+page or two (`many0`, `many01`), or words of one page that it cannot map, by copies there and back
+(`copy0`). A copy is plain code only: where the mode forbids that, the owner's handler updates the
+words instead, as another process would. Their owner pins its pages, and later unpins them (`pin`). One word
 stands for all words of a page. Each load, store and atomic instruction is a step of its own. A store
 goes into the store buffer of its thread and reaches memory at any later time, in order; an atomic
 instruction waits until this buffer is empty (x86-TSO). The heavy barrier is a fence in each thread
@@ -60,6 +62,8 @@ SHORT = {
     "pin_dies": (("pin", "many0 few0"), 1, 1),
     "pin_two_pages": (("pin", "few0", "many01"), 0, 0),
     "two_pins": (("pin & pin", "many0"), 0, 1),
+    "copies": (("few0 few0", "copy0", "many0"), 1, 0),
+    "copy_and_pin": (("pin", "few0", "copy0"), 0, 1),
 }
 FULL = {
     "few_and_many": (("few0 few0", "few0 many0", "many0 few0"), 1, 0),
@@ -98,6 +102,7 @@ PARTS = {  # the setting that shows what each part is for, and what goes wrong w
     "atomic_is_pinned_without_page_lock": ("pin_again", BLOCKED),
     "pins_are_counted": ("two_pins", BESIDE),
     "counted_before_pinned": ("two_pins", BESIDE),
+    "copies_only_in_locked_mode": ("copies", BESIDE),
 }
 LIMIT = 2000000  # states
 
@@ -157,6 +162,15 @@ class Setting:
 
     def is_few(self, t, op):
         return self.programs[t][op].startswith("few")
+
+    def copies(self, t, op):
+        return self.programs[t][op].startswith("copy")
+
+    def without_switch(self, t, op):
+        """The step that follows if the words must not change by plain code."""
+        if not self.copies(t, op):
+            return "update_held"
+        return "load_word" if WITHOUT == "copies_only_in_locked_mode" else "give_page"
 
     def announces(self, t, op):
         return self.is_few(t, op) and (self.takes_part[t] or WITHOUT == "outsiders_announce_nothing")
@@ -311,7 +325,7 @@ def choose(state, t, setting):
     modes = [thread.mode] if thread.mode else held_modes(state, t)
     if all(mode == LOCKED for mode in modes):
         return [go(state, t, "load_word", mode=None)]
-    by_instructions = go(state, t, "update_held", mode=None)
+    by_instructions = go(state, t, setting.without_switch(t, thread.op), mode=None)
     if setting.is_few(t, thread.op) or not setting.takes_part[t]:
         return [by_instructions]
     tries = go(state, t, "begin_barrier" if WITHOUT == "switching_before_locked" else "begin_switch", seen=False)
@@ -322,7 +336,7 @@ def begin_switch(state, t, setting):
     """Switch page by page. `seen` says whether any is switching then."""
     thread = state.threads[t]
     if thread.at == thread.held:
-        return [go(state, t, "begin_barrier" if thread.seen else "update_held", at=0, seen=None)]
+        return [go(state, t, "begin_barrier" if thread.seen else setting.without_switch(t, thread.op), at=0, seen=None)]
     mode = state.memory[mode_of(thread.pages[thread.at])]
     if mode == ATOMIC or (mode == PINNED and WITHOUT == "pinned_is_not_switched"):
         in_two = WITHOUT == "switched_by_compare_and_swap"
@@ -340,7 +354,8 @@ def begin_barrier(state, t, setting):
     """The kernel may refuse it. `seen`: threads that announce and have not passed a fence yet."""
     others = [u for u in setting.announcers if u != t and setting.takes_part[u] and not is_idle(state, u, setting)]
     begun = go(state, t, "end_barrier", seen=() if WITHOUT == "heavy_barrier" else tuple(others))
-    return [begun] if t == setting.last else [begun, go(state, t, "update_held", seen=None)]
+    refused = go(state, t, setting.without_switch(t, state.threads[t].op), seen=None)
+    return [begun] if t == setting.last else [begun, refused]
 
 
 def end_barrier(state, t, setting):
@@ -365,7 +380,7 @@ def await_update(state, t, setting):
     if dead or load(state, t, setting.flag_of(u)) == 0:
         return [go(state, t, "await_update", at=at + 1)]
     waits = t == setting.last or WITHOUT == "stopped_update_is_not_waited_for"
-    return [] if waits else [go(state, t, "update_held", at=0)]
+    return [] if waits else [go(state, t, setting.without_switch(t, state.threads[t].op), at=0)]
 
 
 def lock_mode(state, t, setting):
@@ -373,7 +388,7 @@ def lock_mode(state, t, setting):
     thread, modes = state.threads[t], held_modes(state, t)
     if thread.at == thread.held:
         can = (any if WITHOUT == "all_pages_are_locked" else all)(mode == LOCKED for mode in modes)
-        return [go(state, t, "load_word" if can else "update_held", at=0)]
+        return [go(state, t, "load_word" if can else setting.without_switch(t, thread.op), at=0)]
     if modes[thread.at] == SWITCHING or WITHOUT in ("only_switching_becomes_locked", "switching_before_locked"):
         state = store(state, t, mode_of(thread.pages[thread.at]), LOCKED)
     return [go(state, t, "lock_mode", at=thread.at + 1)]

@@ -141,20 +141,6 @@ static void die_changing(struct fault *f)
 	killed(&f->m);
 }
 
-static const struct mode {
-	const char *name;
-	void (*die)(struct fault *f);
-	enum oriel_type type;
-	bool first; /* before the others begin */
-} modes[] = {
-	{ "A21_killed_in_a_page", die_in_page, ORIEL_DOUBLE, false },
-	{ "A21_killed_in_all_pages", die_with_all, ORIEL_DOUBLE_COMPLEX, false },
-	{ "A21_killed_in_all_pages_of_integers_of_16_bytes", die_with_all, ORIEL_INT128, false },
-	{ "A21_killed_in_a_flight", die_in_an_update, ORIEL_INT64, true },
-	{ "A21_killed_changing_the_mode", die_changing, ORIEL_INT64, true },
-};
-#define MODES (sizeof(modes) / sizeof(modes[0]))
-
 static void *die_at_random(void *arg)
 {
 	struct fault *f = arg;
@@ -173,6 +159,24 @@ static void die_adding(struct fault *f)
 	for (;;)
 		add(f, COUNT);
 }
+
+static const struct mode {
+	const char *name;
+	void (*die)(struct fault *f);
+	enum oriel_type type;
+	bool first;   /* before the others begin */
+	bool created; /* the window is over memory that no rank maps */
+} modes[] = {
+	{ "A21_killed_in_a_page", die_in_page, ORIEL_DOUBLE, false, false },
+	{ "A21_killed_in_all_pages", die_with_all, ORIEL_DOUBLE_COMPLEX, false, false },
+	{ "A21_killed_in_all_pages_of_integers_of_16_bytes", die_with_all, ORIEL_INT128, false, false },
+	{ "A21_killed_in_a_flight", die_in_an_update, ORIEL_INT64, true, false },
+	{ "A21_killed_changing_the_mode", die_changing, ORIEL_INT64, true, false },
+	{ "A21_killed_copying_a_page", die_in_page, ORIEL_DOUBLE, false, true },
+	{ "A21_killed_copying", die_adding, ORIEL_DOUBLE, false, true },
+	{ "A21_killed_copying_integers", die_adding, ORIEL_INT64, false, true },
+};
+#define MODES (sizeof(modes) / sizeof(modes[0]))
 
 /* Nothing of rank 3 is under way any more. */
 static void await_end(struct multi *m)
@@ -290,17 +294,28 @@ static int list(void)
 	return 0;
 }
 
+static void open_window(struct fault *f, bool created)
+{
+	void *base = created ? multi_alloc(COUNT * sizeof(double)) : NULL;
+
+	if (created)
+		CHECK_OK(&f->m, oriel_win_create(base, COUNT * sizeof(double), 1, NULL, f->m.group, &f->w.win));
+	else
+		CHECK_OK(&f->m, oriel_win_allocate(COUNT * sizeof(double), 1, NULL, f->m.group, &base, &f->w.win));
+	f->w.base = base;
+}
+
 int main(int argc, char **argv)
 {
 	static struct fault f;
-	void *base = NULL;
+	const struct mode *mode;
 
 	if (argc == 2 && strcmp(argv[1], "--list") == 0)
 		return list();
 	if (argc != 2 || !multi_enter(&f.m, argv[1], LIMIT_S))
 		return 2;
-	CHECK_OK(&f.m, oriel_win_allocate(COUNT * sizeof(double), 1, NULL, f.m.group, &base, &f.w.win));
-	f.w.base = base;
-	run(&f, find_mode(argv[1]), strtoull(argv[1], NULL, 10));
+	mode = find_mode(argv[1]);
+	open_window(&f, mode && mode->created);
+	run(&f, mode, strtoull(argv[1], NULL, 10));
 	return leave(&f);
 }

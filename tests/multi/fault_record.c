@@ -39,23 +39,23 @@ struct fault {
 	uint8_t *memory;
 	uint64_t moment;        /* seed of it */
 	uint64_t sent[TARGETS]; /* operations to each that a flush has completed */
-	double complex ones[COUNT], before[COUNT];
+	multi_rest ones[COUNT], before[COUNT];
 };
 
 /* Returns whether each element is whole. */
-static bool has_whole_elements(const double complex *list)
+static bool has_whole_elements(const multi_rest *list)
 {
 	for (int i = 0; i < COUNT; i++) {
-		if (creal(list[i]) != cimag(list[i]))
+		if (creall(list[i]) != cimagl(list[i]))
 			return false;
 	}
 	return true;
 }
 
-static bool is_whole(const double complex *list)
+static bool is_whole(const multi_rest *list)
 {
 	for (int i = 0; i < COUNT; i++) {
-		if (creal(list[i]) != creal(list[0]))
+		if (creall(list[i]) != creall(list[0]))
 			return false;
 	}
 	return has_whole_elements(list);
@@ -67,9 +67,9 @@ static int send_one(struct fault *f, int target, bool fetches)
 	int rc;
 
 	if (fetches)
-		rc = oriel_get_accumulate(f->win, f->ones, f->before, COUNT, ORIEL_DOUBLE_COMPLEX, ORIEL_SUM, target, 0);
+		rc = oriel_get_accumulate(f->win, f->ones, f->before, COUNT, MULTI_REST, ORIEL_SUM, target, 0);
 	else
-		rc = oriel_accumulate(f->win, f->ones, COUNT, ORIEL_DOUBLE_COMPLEX, ORIEL_SUM, target, 0);
+		rc = oriel_accumulate(f->win, f->ones, COUNT, MULTI_REST, ORIEL_SUM, target, 0);
 	return rc;
 }
 
@@ -168,12 +168,12 @@ static void await_survivors(struct multi *m)
 static void check_memory(struct fault *f)
 {
 	struct multi *m = &f->m;
-	const double complex *here = (const double complex *)(const void *)f->memory;
+	const multi_rest *here = (const multi_rest *)(const void *)f->memory;
 	uint64_t sent = 0;
 
 	for (int rank = 0; rank < SURVIVORS; rank++)
 		sent += multi_word(m, SENT + rank * TARGETS + m->rank);
-	CHECK(m, is_whole(here) && creal(here[0]) >= (double)sent);
+	CHECK(m, is_whole(here) && creall(here[0]) >= (double)sent);
 }
 
 static int leave(struct fault *f)

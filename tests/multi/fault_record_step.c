@@ -51,10 +51,10 @@ enum { TURN, PLAN, OVER, DYING, MESSAGES, SMALL_MESSAGES, SIGNALS, FINISHED = 16
 
 /* The window of each rank: which rank adds, or puts, where. */
 struct layout {
-	double complex victims[COUNT];
-	double complex small; /* the victims too */
-	double complex survivors[COUNT];
-	double complex contact;
+	multi_rest victims[COUNT];
+	multi_rest small; /* the victims too */
+	multi_rest survivors[COUNT];
+	multi_rest contact;
 	uint8_t small_put[SMALL_PUT];
 	uint8_t large_put[LARGE_PUT];
 };
@@ -63,7 +63,7 @@ struct fault {
 	struct multi m;
 	oriel_win *win;
 	struct layout *layout;
-	double complex ones[COUNT], before[COUNT];
+	multi_rest ones[COUNT], before[COUNT];
 	uint64_t sent; /* active messages to rank 0 that are applied */
 };
 
@@ -71,7 +71,7 @@ struct fault {
 
 static void add(struct fault *f, int target, size_t at, size_t count)
 {
-	CHECK_OK(&f->m, oriel_accumulate(f->win, f->ones, count, ORIEL_DOUBLE_COMPLEX, ORIEL_SUM, target, at));
+	CHECK_OK(&f->m, oriel_accumulate(f->win, f->ones, count, MULTI_REST, ORIEL_SUM, target, at));
 }
 
 static void send_small(struct fault *f)
@@ -90,7 +90,7 @@ static void send_large(struct fault *f)
 
 static int fetch(struct fault *f, int target, size_t at)
 {
-	int rc = oriel_get_accumulate(f->win, f->ones, f->before, COUNT, ORIEL_DOUBLE_COMPLEX, ORIEL_SUM, target, at);
+	int rc = oriel_get_accumulate(f->win, f->ones, f->before, COUNT, MULTI_REST, ORIEL_SUM, target, at);
 
 	return rc ? rc : oriel_win_flush(f->win, target);
 }
@@ -301,10 +301,10 @@ static void be_victim(struct fault *f)
 
 /* The others. */
 
-static bool is_whole(const double complex *list)
+static bool is_whole(const multi_rest *list)
 {
 	for (int i = 0; i < COUNT; i++) {
-		if (creal(list[i]) != creal(list[0]) || cimag(list[i]) != creal(list[0]))
+		if (creall(list[i]) != creall(list[0]) || cimagl(list[i]) != creall(list[0]))
 			return false;
 	}
 	return true;
@@ -317,7 +317,7 @@ static void ask(struct fault *f, int rank)
 
 	for (int i = 0; i < ASKED && rc == 0; i++) {
 		rc = fetch(f, rank, offsetof(struct layout, survivors));
-		CHECK(&f->m, rc == ORIEL_ERR_PEER || (rc == 0 && is_whole(f->before) && creal(f->before[0]) == i));
+		CHECK(&f->m, rc == ORIEL_ERR_PEER || (rc == 0 && is_whole(f->before) && creall(f->before[0]) == i));
 	}
 }
 
@@ -325,7 +325,7 @@ static void ask(struct fault *f, int rank)
 static void send_on(struct fault *f)
 {
 	CHECK_OK(&f->m, fetch(f, 0, offsetof(struct layout, survivors)));
-	CHECK(&f->m, is_whole(f->before) && creal(f->before[0]) >= (double)f->sent);
+	CHECK(&f->m, is_whole(f->before) && creall(f->before[0]) >= (double)f->sent);
 	f->sent++;
 }
 
@@ -366,11 +366,11 @@ static void check_messages(struct fault *f, int rank)
 	while (!process_ended(multi_pid(m, rank), 0))
 		sched_yield();
 	am_drain_all(&m->job->am);
-	if (!is_whole(layout->victims) || creal(layout->victims[0]) != messages || creal(layout->small) != small ||
-	    cimag(layout->small) != small)
-		multi_fail(m, __FILE__, __LINE__, "%s, died at step %d: %g and %g records are applied, not %g and %g",
+	if (!is_whole(layout->victims) || creall(layout->victims[0]) != messages || creall(layout->small) != small ||
+	    cimagl(layout->small) != small)
+		multi_fail(m, __FILE__, __LINE__, "%s, died at step %d: %Lg and %Lg records are applied, not %g and %g",
 		           plan / KIND_STEPS < KINDS ? kinds[plan / KIND_STEPS].name : "none", (int)(plan % KIND_STEPS),
-		           creal(layout->victims[0]), creal(layout->small), messages, small);
+		           creall(layout->victims[0]), creall(layout->small), messages, small);
 }
 
 static void all_have_done(struct multi *m, int turn)
@@ -450,7 +450,7 @@ static int leave(struct fault *f)
 		multi_await(m, FINISHED + rank, 1);
 	CHECK_RC(m, ORIEL_ERR_PEER, oriel_win_free(&f->win));
 	CHECK(m, m->rank != 0 || (is_whole(f->layout->survivors) &&
-	                          creal(f->layout->survivors[0]) == (double)SURVIVORS * 2 * (m->size - SURVIVORS)));
+	                          creall(f->layout->survivors[0]) == (double)SURVIVORS * 2 * (m->size - SURVIVORS)));
 	CHECK_OK(m, oriel_group_free(&m->group));
 	CHECK_RC(m, ORIEL_ERR_PEER, oriel_finalize(&job));
 	if (multi_tell(m) == 0)

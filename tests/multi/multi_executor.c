@@ -16,6 +16,7 @@
 #include "job/service_queue.h"
 #include "job/job.h"
 #include "op/element.h"
+#include "verbs/direct_access.h"
 #include "win/link.h"
 #include "win/win.h"
 
@@ -602,6 +603,122 @@ static void hold_service(struct multi *m, struct pause *pause)
 	sem_wait(&pause->begun);
 }
 
+#define MANY 1500 /* elements of 8 bytes, on three pages or four */
+
+/* Whether system calls copy this rank's accumulates there; on return the target does not poll. */
+static bool copies_reach(struct multi *m, const struct multi_window *w, int rank)
+{
+	struct link *link = link_find(w->win, rank);
+	struct direct_access *direct = &link->peer->direct;
+	uint64_t word;
+	const struct softverbs_piece piece = { &word, sizeof(word), link->base, link->rkey };
+
+	while (direct_polls(direct) && !multi_failed(m))
+		usleep(100);
+	return !link_mapped(link) && direct_has_list_puts(direct) && direct_get_list_sync(direct, &piece, 1);
+}
+
+/* What is known of each element is the result of the call before. */
+static void change_by_copies(struct multi *m, struct multi_window *w)
+{
+	double *ones = multi_alloc(MANY * sizeof(double)), *old = multi_alloc(MANY * sizeof(double)), one = 1, four = 4;
+	bool right = true;
+
+	for (int i = 0; i < MANY; i++)
+		ones[i] = 1;
+	CHECK_OK(m, oriel_accumulate(w->win, ones, MANY, ORIEL_DOUBLE, ORIEL_SUM, 1, 0));
+	CHECK_OK(m, oriel_get_accumulate(w->win, ones, old, MANY, ORIEL_DOUBLE, ORIEL_SUM, 1, 0));
+	for (int i = 0; i < MANY; i++)
+		right &= old[i] == 1;
+	CHECK_OK(m, oriel_fetch_and_op(w->win, &one, &old[0], ORIEL_DOUBLE, ORIEL_SUM, 1, 0));
+	CHECK_OK(m, oriel_accumulate(w->win, &four, 1, ORIEL_DOUBLE, ORIEL_REPLACE, 1, 8));
+	CHECK_OK(m, oriel_get_accumulate(w->win, NULL, &old[1], MANY - 1, ORIEL_DOUBLE, ORIEL_NO_OP, 1, 8));
+	CHECK_OK(m, oriel_win_flush(w->win, 1));
+	CHECK(m, right && old[0] == 2 && old[1] == 4 && old[2] == 2 && old[MANY - 1] == 2);
+	free(ones);
+	free(old);
+}
+
+/* The target's threads do nothing. */
+static void copies_need_no_thread(struct multi *m)
+{
+	static struct pause pause;
+	struct multi_window w;
+	uint64_t before;
+
+	multi_window_open(m, &w, MANY * sizeof(double));
+	CHECK_OK(m, oriel_win_lock_all(w.win, ORIEL_MODE_NOCHECK));
+	if (m->rank == 0)
+		CHECK_OK(m, oriel_accumulate(w.win, &(float){ 0 }, 1, ORIEL_FLOAT, ORIEL_SUM, 1, 0));
+	CHECK_OK(m, oriel_win_flush(w.win, 1));
+	multi_sync(m);
+	before = multi_applied(m);
+	if (m->rank == 1) {
+		hold_service(m, &pause);
+		multi_raise(m, READY, 1);
+		multi_await(m, DONE, 1);
+		sem_post(&pause.over);
+		CHECK(m, multi_applied(m) == before);
+	} else {
+		multi_await(m, READY, 1);
+		if (copies_reach(m, &w, 1))
+			change_by_copies(m, &w);
+		multi_raise(m, DONE, 1);
+	}
+	multi_sync(m);
+	CHECK_OK(m, oriel_win_unlock_all(w.win));
+	multi_window_close(m, &w);
+}
+
+#define MIXED_ROUNDS 40
+
+union one {
+	double number;
+	int64_t word;
+};
+
+/* The owner polls in some rounds, and applies active messages then; in others it computes. */
+static void add_to_many(struct multi *m, const struct multi_window *w, enum oriel_type type, const void *ones)
+{
+	uint64_t old;
+
+	for (int i = 0; i < MIXED_ROUNDS; i++) {
+		CHECK_OK(m, oriel_accumulate(w->win, ones, MANY, type, ORIEL_SUM, 0, 0));
+		CHECK_OK(m, oriel_fetch_and_op(w->win, ones, &old, type, ORIEL_SUM, 0, 8 * (MANY / 2)));
+		CHECK_OK(m, oriel_win_flush(w->win, 0));
+		for (int k = 0; m->rank == 0 && k < 100 * (i % 3); k++)
+			CHECK_OK(m, oriel_progress(m->job));
+		if (m->rank == 0)
+			usleep(i % 2 ? 1000 : 0);
+	}
+	CHECK_OK(m, oriel_win_fence(w->win, 0));
+}
+
+/* Copies, active messages, and the owner's own operations, by plain code and by instructions, lose nothing of each other. */
+static void copies_and_messages_mix(struct multi *m)
+{
+	union one ones[MANY], sum;
+	const enum oriel_type types[] = { ORIEL_DOUBLE, ORIEL_INT64 };
+	struct multi_window w;
+
+	for (int t = 0; t < 2; t++) {
+		bool right = true;
+
+		multi_window_open(m, &w, sizeof(ones));
+		CHECK_OK(m, oriel_win_fence(w.win, 0));
+		for (int i = 0; i < MANY; i++)
+			ones[i] = types[t] == ORIEL_DOUBLE ? (union one){ .number = 1 } : (union one){ .word = 1 };
+		add_to_many(m, &w, types[t], ones);
+		for (int i = 0; i < MANY && m->rank == 0; i++) {
+			memcpy(&sum, w.base + 8 * i, sizeof(sum));
+			right &= (types[t] == ORIEL_DOUBLE ? sum.number : (double)sum.word) ==
+			         MIXED_ROUNDS * m->size * (i == MANY / 2 ? 2 : 1);
+		}
+		CHECK(m, right);
+		multi_window_close(m, &w);
+	}
+}
+
 #define PROGRESS_TURNS 200000 /* of 100 us: longer than any active message takes */
 
 /*
@@ -716,6 +833,8 @@ static const struct multi_case cases[] = {
 	{ "A23_DW6_lost_while_held_back", 2, lost_while_held_back },
 	{ "A23_refusals_have_reasons", 2, refusals_have_reasons },
 	{ "A22_query_tells", 0, query_tells },
+	{ "A22_copies_need_no_thread", 2, copies_need_no_thread },
+	{ "A10_copies_and_messages_mix", 0, copies_and_messages_mix },
 	{ "A22_progress_applies", 2, progress_applies },
 	{ "A22_progress_polls", 2, progress_polls },
 	{ "A22_progress_yields", 0, progress_yields },
