@@ -12,7 +12,7 @@
  *               all origins (acc_device.h). Else the processor of the target and of origins that
  *               map its memory, by instructions or plain code, as the page's mode says
  *               (sync/atomic_mode.h). For other origins: the device, if it is one word and the
- *               device is atomic with processors; or the target's handler.
+ *               device is atomic with processors; or as ACC_NUMBER.
  *   ACC_NUMBER  For origins that map the memory: their processor, by plain code under page locks
  *               (sync/page_lock.h), as fast as a copy. For others: the target's handler, or
  *               copies here and back (issue_by_copies), under these locks.

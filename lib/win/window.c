@@ -208,8 +208,8 @@ static int allocate_memory(struct oriel_win *win)
 
 /*
  * Returns the flags for how the window's words are changed (layout.h), for peers of that device.
- * With a granularity for long vectors, and at ranks that cannot map a mappable window, the owner's
- * processor changes them: one domain. All members map shared windows.
+ * With a granularity for long vectors, and on softverbs, processors change them: one domain. All
+ * members map shared windows.
  */
 static uint32_t words_flags(const struct oriel_win *win, uint32_t index)
 {
@@ -221,7 +221,7 @@ static uint32_t words_flags(const struct oriel_win *win, uint32_t index)
 		return 0; /* the key permits a device no atomic, by which it reads a word: the owner's processor reads */
 	if (job_atomic_device(win->job) && win->info.accumulate_granularity_bytes <= WORDS_GRANULARITY_MAX)
 		return DIR_WORDS_BY_DEVICE;
-	if (device->atomics != ATOMICS_GLOB || (win->memory.mappable && device_maps_memory(device)))
+	if (device->atomics != ATOMICS_GLOB || device_maps_memory(device))
 		return 0;
 	return DIR_WORDS_BY_BOTH;
 }

@@ -622,6 +622,7 @@ static bool copies_reach(struct multi *m, const struct multi_window *w, int rank
 static void change_by_copies(struct multi *m, struct multi_window *w)
 {
 	double *ones = multi_alloc(MANY * sizeof(double)), *old = multi_alloc(MANY * sizeof(double)), one = 1, four = 4;
+	int64_t sum = 0, swapped = 0, last = 0;
 	bool right = true;
 
 	for (int i = 0; i < MANY; i++)
@@ -635,6 +636,11 @@ static void change_by_copies(struct multi *m, struct multi_window *w)
 	CHECK_OK(m, oriel_get_accumulate(w->win, NULL, &old[1], MANY - 1, ORIEL_DOUBLE, ORIEL_NO_OP, 1, 8));
 	CHECK_OK(m, oriel_win_flush(w->win, 1));
 	CHECK(m, right && old[0] == 2 && old[1] == 4 && old[2] == 2 && old[MANY - 1] == 2);
+	CHECK_OK(m, oriel_accumulate(w->win, &(int64_t){ 5 }, 1, ORIEL_INT64, ORIEL_REPLACE, 1, 16));
+	CHECK_OK(m, oriel_fetch_and_op(w->win, &(int64_t){ 1 }, &sum, ORIEL_INT64, ORIEL_SUM, 1, 16));
+	CHECK_OK(m, oriel_compare_and_swap(w->win, &(int64_t){ 9 }, &(int64_t){ 6 }, &swapped, ORIEL_INT64, 1, 16));
+	CHECK_OK(m, oriel_fetch_and_op(w->win, NULL, &last, ORIEL_INT64, ORIEL_NO_OP, 1, 16));
+	CHECK(m, sum == 5 && swapped == 6 && last == 9);
 	free(ones);
 	free(old);
 }

@@ -15,6 +15,7 @@
 
 #include "job/job.h"
 #include "job/peer.h"
+#include "sync/atomic_mode.h"
 #include "sync/page_lock.h"
 #include "win/link.h"
 #include "win/win.h"
@@ -279,8 +280,8 @@ static void words_of_held_pages(struct multi *m)
 	struct multi_window w;
 	oriel_win *dynamic;
 
-	multi_window_open_as(m, &w, sizeof(*private), NULL, false); /* which makes an end of plain code for words */
-	multi_window_close(m, &w);
+	CHECK_OK(m, atomic_mode_pin(m->job, "words_of_held_pages")); /* makes an end of plain code for words */
+	atomic_mode_unpin(m->job);
 	multi_window_open_as(m, &w, LOCKED_PAGE_BYTES, NULL, true);
 	CHECK_OK(m, oriel_win_create_dynamic(NULL, m->group, &dynamic));
 	CHECK_OK(m, oriel_win_attach(dynamic, w.base, LOCKED_PAGE_BYTES));
