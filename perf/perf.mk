@@ -65,7 +65,7 @@ $(B)/bin/%_memory_cost: perf/memory/memory_cost.c config.mk
 # All kinds of MPI's one-sided calls (perf/survey/run).
 perf_survey_bin = $(perf_rivals:%=$(B)/perf/survey-%)
 $(B)/perf/survey-%: perf/survey/survey.c perf/survey/shapes.c perf/bench/stats.c perf/survey/shapes.h perf/bench/stats.h config.mk
-	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Iperf $(filter-out -Wpedantic,$(WARNINGS)) $(CFLAGS) -o $@ $(filter %.c,$^) -lm
+	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Iperf $(filter-out -Wpedantic,$(WARNINGS)) $(CFLAGS) -pthread -o $@ $(filter %.c,$^) -lm
 
 # What recording a profile costs. With the library as a library, since the profile stands in front of it.
 $(B)/perf/see-cost: $(call objects,perf/see/calls.c) $(B)/lib/liboriel.so
@@ -96,6 +96,7 @@ perf-soft:
 
 perf-survey:
 	@tests/deps apps && $(MAKE) --no-print-directory mpi $(perf_survey_bin)
+	@perf/survey/run --table
 	@perf/survey/run
 
 perf-readme: ; @perf/readme

@@ -31,7 +31,8 @@ static struct run next_run(const char *name, int number, int first)
 }
 
 /* Calls `take` for each run of the shape. Returns how many there are. */
-static int each_run(const char *name, int doubles, void (*take)(struct run run, int number, void *context), void *context)
+static int each_run(const char *name, int doubles, void (*take)(struct run run, int number, void *context),
+                    void *context)
 {
 	int number = 0;
 
@@ -92,12 +93,26 @@ static MPI_Datatype structure(int doubles)
 	return type;
 }
 
-struct shape shape_make(const char *name, int doubles)
+/* Elements that are no doubles, or lie at odd addresses. */
+static struct shape elements(const char *name, int bytes)
 {
-	struct shape shape = { .count = 1 };
+	int pairs = bytes / (int)(2 * sizeof(double));
 
-	if (strcmp(name, "contiguous") == 0)
-		return (struct shape){ MPI_DOUBLE, doubles };
+	if (strcmp(name, "double_int") == 0)
+		return (struct shape){ MPI_DOUBLE_INT, pairs, MPI_MAXLOC, 0 };
+	if (strcmp(name, "long_int") == 0)
+		return (struct shape){ MPI_LONG_INT, pairs, MPI_MAXLOC, 0 };
+	if (strcmp(name, "long_double") == 0)
+		return (struct shape){ MPI_LONG_DOUBLE, bytes / (int)sizeof(long double), MPI_SUM, 0 };
+	if (strcmp(name, "unaligned") == 0)
+		return (struct shape){ MPI_DOUBLE, bytes / (int)sizeof(double), MPI_SUM, 1 };
+	return (struct shape){ .count = 0 };
+}
+
+static struct shape derived(const char *name, int doubles)
+{
+	struct shape shape = { .count = 1, .op = MPI_SUM };
+
 	if (strcmp(name, "vector") == 0) {
 		MPI_Type_vector(doubles, 1, 2, MPI_DOUBLE, &shape.type);
 	} else if (strcmp(name, "subarray") == 0) {
@@ -114,9 +129,24 @@ struct shape shape_make(const char *name, int doubles)
 	return shape;
 }
 
+struct shape shape_make(const char *name, int bytes)
+{
+	int doubles = bytes / (int)sizeof(double);
+	struct shape shape = elements(name, bytes);
+
+	if (shape.count > 0)
+		return shape;
+	if (strcmp(name, "contiguous") == 0 || strcmp(name, "written") == 0)
+		return (struct shape){ MPI_DOUBLE, doubles, MPI_SUM, 0 };
+	return derived(name, doubles);
+}
+
 void shape_free(struct shape *shape)
 {
-	if (shape->type != MPI_DOUBLE)
+	int integers, addresses, types, combiner;
+
+	MPI_Type_get_envelope(shape->type, &integers, &addresses, &types, &combiner);
+	if (combiner != MPI_COMBINER_NAMED)
 		MPI_Type_free(&shape->type);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * shapes.h - where the doubles of a transfer lie: one after the other, or as a derived datatype has
- * them
+ * shapes.h - what a transfer consists of: doubles one after the other, or as a derived datatype has
+ * them; or elements that are no doubles
  */
 #ifndef ORIEL_PERF_SHAPES_H
 #define ORIEL_PERF_SHAPES_H
@@ -14,10 +14,12 @@ enum { SHAPE_SPAN = 4 }; /* a shape of n doubles lies within the first SHAPE_SPA
 struct shape {
 	MPI_Datatype type;
 	int count;
+	MPI_Op op; /* of accumulates */
+	int skew;  /* bytes from the target's displacement to the first element */
 };
 
-/* Returns the shape of that name with `doubles` elements; count 0 if there is no such shape. */
-struct shape shape_make(const char *name, int doubles);
+/* Returns the shape of that name for so many bytes; count 0 if there is no such shape. */
+struct shape shape_make(const char *name, int bytes);
 void shape_free(struct shape *shape);
 
 /*

@@ -9,19 +9,26 @@
  *
  * Prints for each cell its line, and the median of its times in microseconds, or "waits". Rank 0 is
  * the origin, in an epoch of MPI_Win_lock_all. What the target does meanwhile: "call", it waits in
- * MPI_Barrier; "polling", it calls MPI_Iprobe; "computing", it calls nothing. A cell waits if its
- * first operation does not end before the target stops computing.
+ * MPI_Barrier; "polling", it calls MPI_Iprobe; "computing", it calls nothing; "putting", it is an
+ * origin, too. A cell waits if its first operation does not end before the target stops computing.
  *
- * The calls "readv" and "writev" are process_vm_readv and process_vm_writev of the same pieces.
+ * The calls "readv" and "writev" are process_vm_readv and process_vm_writev of the same pieces;
+ * "ping" wakes a thread of the target, which sleeps in read(2) of an eventfd, and waits for its
+ * answer; "put_fence" is a put of both ranks, and MPI_Win_fence. The origin writes the data of the
+ * shape "written" before each call.
  */
 #include <fcntl.h>
 #include <mpi.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,11 +39,12 @@
 enum {
 	ORIGIN = 0,
 	TARGET = 1,
-	MOST_BYTES = 1 << 16,
+	MOST_BYTES = 1 << 20,
 	WINDOW_BYTES = SHAPE_SPAN * MOST_BYTES + 128,
 	COMPUTING_MS = 40, /* how long a target that calls nothing waits for the origin */
 	FIRST = 3,         /* operations before those that are timed */
 	MOST_TIMES = 20000,
+	FENCES = 500, /* of a cell, since both ranks call as many */
 	LINE = 128,
 	WORD = 16,
 };
@@ -58,6 +66,8 @@ struct words {
 	_Atomic int ended; /* number of the cell that the origin has measured */
 	_Atomic int late;  /* number of the cell for which the target has stopped computing */
 	_Atomic int pid;
+	_Atomic int event;    /* the eventfd of the target's thread that sleeps */
+	_Atomic int answered; /* pings */
 	char *_Atomic memory; /* of the created window */
 };
 
@@ -75,6 +85,7 @@ struct operation {
 	struct iovec *here, *there;
 	int pieces;
 	pid_t pid;
+	int event; /* the eventfd, as the origin has it; -1: none */
 };
 
 static struct words *words;
@@ -145,7 +156,7 @@ static MPI_Request request_of(const struct operation *op)
 	int n = op->shape.count;
 	MPI_Datatype type = op->shape.type;
 	MPI_Win win = op->window->win;
-	MPI_Aint at = op->window->target;
+	MPI_Aint at = op->window->target + op->shape.skew;
 	MPI_Request request = MPI_REQUEST_NULL;
 
 	if (is(op, "rput"))
@@ -153,9 +164,9 @@ static MPI_Request request_of(const struct operation *op)
 	else if (is(op, "rget"))
 		MPI_Rget(op->local, n, type, TARGET, at, n, type, win, &request);
 	else if (is(op, "raccumulate"))
-		MPI_Raccumulate(op->local, n, type, TARGET, at, n, type, MPI_SUM, win, &request);
+		MPI_Raccumulate(op->local, n, type, TARGET, at, n, type, op->shape.op, win, &request);
 	else
-		MPI_Rget_accumulate(op->local, n, type, op->result, n, type, TARGET, at, n, type, MPI_SUM, win, &request);
+		MPI_Rget_accumulate(op->local, n, type, op->result, n, type, TARGET, at, n, type, op->shape.op, win, &request);
 	return request;
 }
 
@@ -164,7 +175,7 @@ static void begin_operation(const struct operation *op)
 	int n = op->shape.count;
 	MPI_Datatype type = op->shape.type;
 	MPI_Win win = op->window->win;
-	MPI_Aint at = op->window->target;
+	MPI_Aint at = op->window->target + op->shape.skew;
 	MPI_Request request;
 
 	if (is(op, "put")) {
@@ -172,9 +183,9 @@ static void begin_operation(const struct operation *op)
 	} else if (is(op, "get")) {
 		MPI_Get(op->local, n, type, TARGET, at, n, type, win);
 	} else if (is(op, "accumulate")) {
-		MPI_Accumulate(op->local, n, type, TARGET, at, n, type, MPI_SUM, win);
+		MPI_Accumulate(op->local, n, type, TARGET, at, n, type, op->shape.op, win);
 	} else if (is(op, "get_accumulate")) {
-		MPI_Get_accumulate(op->local, n, type, op->result, n, type, TARGET, at, n, type, MPI_SUM, win);
+		MPI_Get_accumulate(op->local, n, type, op->result, n, type, TARGET, at, n, type, op->shape.op, win);
 	} else if (is(op, "fetch_and_op")) {
 		MPI_Fetch_and_op(op->local, op->result, MPI_LONG, TARGET, at, MPI_SUM, win);
 	} else if (is(op, "compare_and_swap")) {
@@ -191,8 +202,8 @@ static int vm_pieces(const struct operation *op, int from)
 	int most = (int)sysconf(_SC_IOV_MAX), left = op->pieces - from, count = left < most ? left : most;
 	ssize_t moved = is(op, "readv") ? process_vm_readv(op->pid, op->here + from, (unsigned long)count, op->there + from,
 	                                                   (unsigned long)count, 0)
-	                                : process_vm_writev(op->pid, op->here + from, (unsigned long)count, op->there + from,
-	                                                    (unsigned long)count, 0);
+	                                : process_vm_writev(op->pid, op->here + from, (unsigned long)count,
+	                                                    op->there + from, (unsigned long)count, 0);
 
 	if (moved < 0)
 		stop("process_vm_readv or process_vm_writev is not allowed");
@@ -204,15 +215,49 @@ static bool is_vm(const struct operation *op)
 	return is(op, "readv") || is(op, "writev");
 }
 
+static void ping(const struct operation *op)
+{
+	int answered = atomic_load(&words->answered);
+
+	if (eventfd_write(op->event, 1) != 0)
+		stop("the eventfd of the target cannot be written");
+	while (atomic_load(&words->answered) == answered)
+		continue;
+}
+
+static void put_and_fence(const struct operation *op)
+{
+	int n = op->shape.count, peer = ORIGIN + TARGET - rank;
+
+	MPI_Put(op->local, n, op->shape.type, peer, op->window->target, n, op->shape.type, op->window->win);
+	MPI_Win_fence(0, op->window->win);
+}
+
 static void operate(const struct operation *op)
 {
 	if (is_vm(op)) {
 		for (int at = 0; at < op->pieces;)
 			at = vm_pieces(op, at);
-		return;
+	} else if (is(op, "ping")) {
+		ping(op);
+	} else if (is(op, "put_fence")) {
+		put_and_fence(op);
+	} else {
+		begin_operation(op);
+		MPI_Win_flush(TARGET, op->window->win);
 	}
-	begin_operation(op);
-	MPI_Win_flush(TARGET, op->window->win);
+}
+
+/* Returns how long an operation takes, in us. */
+static double time_one(const struct operation *op)
+{
+	double begun;
+
+	if (strcmp(op->cell->shape, "written") == 0)
+		memset(op->local, 0, (size_t)op->cell->bytes);
+	begun = now_us();
+	operate(op);
+	return now_us() - begun;
 }
 
 /* ---- a cell ---- */
@@ -233,29 +278,63 @@ static double time_operation(const struct operation *op, double milliseconds)
 	for (int i = 1; i < FIRST; i++)
 		operate(op);
 	end = now_us() + milliseconds * 1e3;
-	while (count < MOST_TIMES) {
-		double begun = now_us();
-
-		if (count > 0 && begun > end)
-			break;
-		operate(op);
-		times[count++] = now_us() - begun;
-	}
+	while (count < MOST_TIMES && (count == 0 || now_us() < end))
+		times[count++] = time_one(op);
 	stats_compute(times, (size_t)count, &stats);
 	return stats.typical;
 }
 
-static void be_origin(const struct operation *op, double milliseconds)
+static void print_time(const struct cell *cell, double us)
 {
-	const struct cell *cell = op->cell;
-	double us = time_operation(op, milliseconds);
-
-	atomic_store(&words->ended, cell->number);
 	printf("%s %s %s %d %s ", cell->call, cell->shape, cell->window, cell->bytes, cell->target);
 	if (us < 0)
 		puts("waits");
 	else
 		printf("%.3f\n", us);
+}
+
+/* Opens the eventfd of the target. */
+static int open_event(pid_t pid)
+{
+	int process = (int)syscall(SYS_pidfd_open, pid, 0), fd;
+
+	if (process < 0)
+		stop("pidfd_open is not allowed");
+	fd = (int)syscall(SYS_pidfd_getfd, process, atomic_load(&words->event), 0);
+	if (fd < 0)
+		stop("pidfd_getfd is not allowed");
+	close(process);
+	return fd;
+}
+
+static void be_origin(struct operation *op, double milliseconds)
+{
+	double us;
+
+	if (is(op, "ping"))
+		op->event = open_event(op->pid);
+	us = time_operation(op, milliseconds);
+	atomic_store(&words->ended, op->cell->number);
+	print_time(op->cell, us);
+	if (op->event >= 0)
+		close(op->event);
+}
+
+/* Both ranks put and call MPI_Win_fence. */
+static void be_both(const struct operation *op)
+{
+	MPI_Win win = op->window->win;
+	struct stats stats;
+
+	MPI_Win_unlock_all(win);
+	MPI_Win_fence(0, win);
+	for (int i = 0; i < FENCES; i++)
+		times[i] = time_one(op);
+	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+	MPI_Win_lock_all(0, win);
+	stats_compute(times, FENCES, &stats);
+	if (rank == ORIGIN)
+		print_time(op->cell, stats.typical);
 }
 
 static void be_target(const struct cell *cell)
@@ -273,17 +352,55 @@ static void be_target(const struct cell *cell)
 	}
 }
 
-static void measure(const struct cell *cell, double milliseconds)
+/* Answers pings until the origin has measured the cell. */
+static void *answer_pings(void *context)
+{
+	const struct cell *cell = context;
+	eventfd_t count;
+
+	while (eventfd_read(atomic_load(&words->event), &count) == 0 && atomic_load(&words->ended) != cell->number)
+		atomic_fetch_add(&words->answered, 1);
+	return NULL;
+}
+
+static void be_pinged(struct cell *cell)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, answer_pings, cell) != 0)
+		stop("no thread can be started");
+	be_target(cell);
+	while (atomic_load(&words->ended) != cell->number)
+		sched_yield(); /* it is late */
+	eventfd_write(atomic_load(&words->event), 1);
+	pthread_join(thread, NULL);
+	close(atomic_load(&words->event));
+}
+
+static void do_cell(struct operation *op, struct cell *cell, double milliseconds)
+{
+	if (is(op, "put_fence"))
+		be_both(op);
+	else if (rank == ORIGIN)
+		be_origin(op, milliseconds);
+	else if (is(op, "ping"))
+		be_pinged(cell);
+	else
+		be_target(cell);
+}
+
+static void measure(struct cell *cell, double milliseconds)
 {
 	int doubles = cell->bytes / (int)sizeof(double);
 	struct operation op = {
 		.cell = cell,
-		.shape = shape_make(cell->shape, doubles),
+		.shape = shape_make(cell->shape, cell->bytes),
 		.local = local,
 		.result = result,
 		.here = here,
 		.there = there,
 		.pid = atomic_load(&words->pid),
+		.event = -1,
 	};
 
 	for (int kind = 0; kind < WINDOWS; kind++) {
@@ -294,11 +411,10 @@ static void measure(const struct cell *cell, double milliseconds)
 		stop("a cell that is none");
 	op.pieces = shape_pieces(cell->shape, doubles, local, here);
 	shape_pieces(cell->shape, doubles, atomic_load(&words->memory), there);
+	if (rank == TARGET && is(&op, "ping"))
+		atomic_store(&words->event, eventfd(0, EFD_CLOEXEC));
 	MPI_Barrier(MPI_COMM_WORLD);
-	if (rank == ORIGIN)
-		be_origin(&op, milliseconds);
-	else
-		be_target(cell);
+	do_cell(&op, cell, milliseconds);
 	MPI_Barrier(MPI_COMM_WORLD);
 	shape_free(&op.shape);
 }
