@@ -235,67 +235,84 @@ int list_send(struct oriel_win *win, struct link *link, struct list *list)
 
 /* Pieces that lie alike on both sides. */
 
-static struct batch next_alike(const struct oriel_places *places, int at)
+/* Pieces without gaps at the target are one piece of the message. */
+static struct batch next_alike(const struct oriel_alike *alike, int at)
 {
+	const struct oriel_places *places = alike->places;
 	struct batch batch = { .end = at };
 
-	for (; batch.end < places->count && batch.count < AM_LIST_MAX; batch.end++, batch.count++) {
+	for (; batch.end < places->count && batch.count < AM_LIST_MAX; batch.end++) {
+		const uint32_t count = alike->dense_there ? 1 : batch.count + 1;
 		const size_t bytes = batch.bytes + places->list[batch.end].size_bytes;
 
-		if (bytes + AM_TABLE_BYTES(batch.count + 1) > AM_LARGEST_BYTES)
+		if (bytes + AM_TABLE_BYTES(count) > AM_LARGEST_BYTES)
 			break;
 		batch.bytes = (uint32_t)bytes;
+		batch.count = count;
 	}
 	return batch;
 }
 
-static void write_alike(const struct oriel_alike *alike, const struct batch *batch, uint8_t *table)
+static void write_alike_table(const struct oriel_alike *alike, const struct oriel_place *place,
+                              const struct batch *batch, uint8_t *table)
 {
-	const struct oriel_place *place = &alike->places->list[batch->end - (int)batch->count];
-	uint8_t *operand = table + AM_TABLE_BYTES(batch->count);
-
 	for (uint32_t i = 0; i < batch->count; i++, place++) {
 		struct am_piece piece = { (uint32_t)(piece_there(alike, place) - alike_from(alike)),
-			                      (uint32_t)place->size_bytes };
+			                      alike->dense_there ? batch->bytes : (uint32_t)place->size_bytes };
 
 		memcpy(table + i * sizeof(piece), &piece, sizeof(piece));
-		if (alike->put) {
-			copy_short(operand, (uint8_t *)alike->here + piece_here(alike, place), place->size_bytes);
-			operand += place->size_bytes;
-		}
 	}
 }
 
-static struct am_scatter *scatter_alike(const struct oriel_alike *alike, const struct batch *batch)
+static void pack_alike(const struct oriel_alike *alike, const struct oriel_place *place, const struct batch *batch,
+                       uint8_t *to)
 {
-	const struct oriel_place *place = &alike->places->list[batch->end - (int)batch->count];
-	struct am_scatter *scatter = malloc(sizeof(*scatter) + batch->count * sizeof(scatter->parts[0]));
+	const struct oriel_place *end = &alike->places->list[batch->end];
 
-	if (!scatter)
-		return NULL;
-	scatter->count = batch->count;
-	for (uint32_t i = 0; i < batch->count; i++, place++)
-		scatter->parts[i] =
-			(struct am_part){ (uint8_t *)alike->here + piece_here(alike, place), (uint32_t)place->size_bytes };
-	return scatter;
+	if (alike->dense_here) {
+		memcpy(to, (uint8_t *)alike->here + place->before_bytes, batch->bytes);
+		return;
+	}
+	for (; place < end; to += place->size_bytes, place++)
+		copy_short(to, (uint8_t *)alike->here + place->offset, place->size_bytes);
+}
+
+/* Sets where the result goes. False: out of memory. */
+static bool take_alike(const struct oriel_alike *alike, const struct oriel_place *place, const struct batch *batch,
+                       struct am_message *message)
+{
+	const uint32_t count = (uint32_t)(&alike->places->list[batch->end] - place);
+
+	message->result_bytes = batch->bytes;
+	if (alike->dense_here) {
+		message->result = (uint8_t *)alike->here + place->before_bytes;
+		return true;
+	}
+	message->scatter = malloc(sizeof(*message->scatter) + count * sizeof(message->scatter->parts[0]));
+	if (!message->scatter)
+		return false;
+	message->scatter->count = count;
+	for (uint32_t i = 0; i < count; i++, place++)
+		message->scatter->parts[i] =
+			(struct am_part){ (uint8_t *)alike->here + place->offset, (uint32_t)place->size_bytes };
+	return true;
 }
 
 /* Sends a message. Returns 0 or ISSUE_LATER, or an error. */
-static int send_alike(struct oriel_win *win, struct link *link, const struct oriel_alike *alike,
+static int send_alike(struct oriel_win *win, struct link *link, const struct oriel_alike *alike, int at,
                       const struct batch *batch)
 {
 	const char *call = alike->put ? "oriel_putv" : "oriel_getv";
+	const struct oriel_place *first = &alike->places->list[at];
 	uint8_t data[AM_LARGEST_BYTES];
 	struct am_message message;
 
-	write_alike(alike, batch, data);
+	write_alike_table(alike, first, batch, data);
+	if (alike->put)
+		pack_alike(alike, first, batch, data + AM_TABLE_BYTES(batch->count));
 	message = am_encode_list(ORIEL_UINT8, alike->put ? ORIEL_REPLACE : ORIEL_NO_OP, batch->count, batch->bytes, data);
-	if (!alike->put) {
-		message.result_bytes = batch->bytes;
-		message.scatter = scatter_alike(alike, batch);
-		if (!message.scatter)
-			return out_of_memory(win, link, call);
-	}
+	if (!alike->put && !take_alike(alike, first, batch, &message))
+		return out_of_memory(win, link, call);
 	return am_issue_list(win, link, &message, batch->span, call);
 }
 
@@ -319,10 +336,10 @@ int list_send_alike(struct oriel_win *win, struct link *link, const struct oriel
 		return 0;
 	note_operation(win, link);
 	while (rc == 0 && at < places->count) {
-		struct batch batch = next_alike(places, at);
+		struct batch batch = next_alike(alike, at);
 
 		batch.span = span;
-		rc = send_alike(win, link, alike, &batch);
+		rc = send_alike(win, link, alike, at, &batch);
 		at = rc == 0 ? batch.end : at;
 	}
 	return rc < 0 ? rc : at - begin;
