@@ -30,6 +30,7 @@ static struct rank_table ranks;
  */
 #define CONNECT_SECONDS "60"
 
+#define EXIT_MEMORY 1
 #define EXIT_UNKIND 2
 #define READ_LIMIT_MS 1000
 #define PRINT_MS 100
@@ -124,26 +125,6 @@ static int join(void)
 	return oriel_group_world(job.oriel, &job.world);
 }
 
-/* The least of all ranks' numbers, each. */
-struct votes {
-	int first_unkind, first_kind; /* ranks with --unkind, and without */
-	int first_failed;             /* without memory for the ranks' addresses */
-	int local_size;               /* 0: some rank does not know it */
-};
-
-static struct votes vote(void)
-{
-	const char *seed = getenv("ORIEL_UNKIND");
-	bool unkind = seed && *seed, failed = rank_table_open(&ranks);
-	struct votes votes = { .first_unkind = unkind ? ranks.rank : ranks.size,
-		                   .first_kind = unkind ? ranks.size : ranks.rank,
-		                   .first_failed = failed ? ranks.rank : ranks.size,
-		                   .local_size = ranks.local_size };
-
-	collective_min((int *)&votes, sizeof(votes) / sizeof(int));
-	return votes;
-}
-
 /* Returns 0 if `first` is no rank. That rank warns for all. */
 static int all_have(int first, const char *why)
 {
@@ -154,18 +135,23 @@ static int all_have(int first, const char *why)
 	return first == ranks.size ? 0 : -1;
 }
 
-static int join_all(const struct votes *votes)
+/*
+ * Joins, and exchanges the ranks' values: once, if all know how many ranks this machine has. The
+ * others then join last.
+ */
+static int join_all(void)
 {
-	int rc;
+	int rc = ranks.local_size > 0 ? join() : 0;
 
-	if (all_have(votes->first_failed, "there is no memory for the ranks' addresses"))
-		return -1;
-	if (votes->local_size == 0)
-		rank_table_count_local(&ranks);
-	job.local_size = ranks.local_size;
-	rc = join();
 	rank_table_exchange(&ranks, rc == 0);
-	return all_have(rank_table_first_without(&ranks),
+	if (rank_table_first_without_size(&ranks) < ranks.size) {
+		rank_table_count_local(&ranks);
+		if (!job.oriel)
+			rc = join();
+		rank_table_exchange(&ranks, rc == 0);
+	}
+	job.local_size = ranks.local_size;
+	return all_have(rank_table_first_without_value(&ranks),
 	                rc ? job_without_rank(oriel_last_error()) : "the ranks' addresses have not come");
 }
 
@@ -202,22 +188,29 @@ static void end_with_mpi(void)
 	PMPI_Comm_free_keyval(&keyval);
 }
 
-/* Ends the program if only some ranks run under --unkind. */
-static void check_unkind(const struct votes *votes)
+/* Ends the program if only some ranks run under --unkind: the first without it does. */
+static void check_unkind(void)
 {
-	if (votes->first_unkind == ranks.size || votes->first_kind != job.rank)
+	int first_unkind = rank_table_first_unkind(&ranks, true);
+
+	if (first_unkind == ranks.size || rank_table_first_unkind(&ranks, false) != job.rank)
 		return;
 	job_warn("it runs without --unkind, and rank %d with it; give --unkind SEED to oriel-mpi on all ranks",
-	         votes->first_unkind);
+	         first_unkind);
 	job_abort(MPI_COMM_WORLD, EXIT_UNKIND);
 }
 
 static void begin(void)
 {
-	struct votes votes = vote();
+	int rc;
 
-	check_unkind(&votes);
-	if (join_all(&votes)) {
+	if (rank_table_open(&ranks)) {
+		job_warn("there is no memory for the addresses of %d ranks", ranks.size);
+		job_abort(MPI_COMM_WORLD, EXIT_MEMORY);
+	}
+	rc = join_all();
+	check_unkind();
+	if (rc) {
 		leave();
 		rank_table_close(&ranks);
 		return;
@@ -345,13 +338,5 @@ void collective_allgather(const void *mine, int size_bytes, void *all)
 	if (PMPI_Igather(mine, size_bytes, MPI_BYTE, all, size_bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &request) == MPI_SUCCESS &&
 	    await(request) &&
 	    PMPI_Ibcast(all, size_bytes * ranks, MPI_BYTE, 0, MPI_COMM_WORLD, &request) == MPI_SUCCESS)
-		await(request);
-}
-
-void collective_min(int numbers[], int count)
-{
-	MPI_Request request;
-
-	if (PMPI_Iallreduce(MPI_IN_PLACE, numbers, count, MPI_INT, MPI_MIN, MPI_COMM_WORLD, &request) == MPI_SUCCESS)
 		await(request);
 }

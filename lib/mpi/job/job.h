@@ -52,7 +52,4 @@ void job_abort(MPI_Comm comm, int code);
 /* Sets all[i] to rank i's mine. */
 void collective_allgather(const void *mine, int size_bytes, void *all);
 
-/* Sets each number to the least of all ranks'. */
-void collective_min(int numbers[], int count);
-
 #endif

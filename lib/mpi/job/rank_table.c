@@ -29,10 +29,13 @@ static int local_size(int size)
 
 int rank_table_open(struct rank_table *table)
 {
+	const char *unkind = getenv("ORIEL_UNKIND");
+
 	memset(table, 0, sizeof(*table));
 	PMPI_Comm_rank(MPI_COMM_WORLD, &table->rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &table->size);
 	table->local_size = local_size(table->size);
+	table->mine.unkind = unkind && *unkind;
 	table->all = calloc((size_t)table->size, sizeof(*table->all));
 	return table->all ? 0 : -1;
 }
@@ -76,18 +79,38 @@ void rank_table_count_local(struct rank_table *table)
 
 void rank_table_exchange(struct rank_table *table, bool joined)
 {
+	table->mine.knows_local_size = table->local_size > 0;
 	if (!joined)
 		table->mine.size_bytes = 0;
 	memset(table->all, 0, (size_t)table->size * sizeof(*table->all)); /* the machines' numbers */
 	collective_allgather(&table->mine, (int)sizeof(table->mine), table->all);
-	__atomic_store_n(&table->done, 1, __ATOMIC_RELEASE); /* pairs with rank_table_get */
+	/* Pairs with rank_table_get. */
+	__atomic_store_n(&table->done, rank_table_first_without_size(table) == table->size, __ATOMIC_RELEASE);
 }
 
-int rank_table_first_without(const struct rank_table *table)
+int rank_table_first_without_size(const struct rank_table *table)
+{
+	int rank = 0;
+
+	while (rank < table->size && table->all[rank].knows_local_size)
+		rank++;
+	return rank;
+}
+
+int rank_table_first_without_value(const struct rank_table *table)
 {
 	int rank = 0;
 
 	while (rank < table->size && table->all[rank].size_bytes > 0)
+		rank++;
+	return rank;
+}
+
+int rank_table_first_unkind(const struct rank_table *table, bool unkind)
+{
+	int rank = 0;
+
+	while (rank < table->size && table->all[rank].unkind != unkind)
 		rank++;
 	return rank;
 }

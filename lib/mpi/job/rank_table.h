@@ -17,7 +17,9 @@
 #define RANK_VALUE_MAX 255
 
 struct rank_table_entry {
-	uint8_t size_bytes;
+	bool unkind;           /* runs under --unkind */
+	bool knows_local_size; /* false: it has yet to join */
+	uint8_t size_bytes;    /* 0: it has not joined */
 	uint8_t value[RANK_VALUE_MAX];
 };
 
@@ -30,17 +32,19 @@ struct rank_table {
 	int done; /* 1: `all` is filled; atomic */
 };
 
-/* Returns 0, or -1, perhaps on this rank alone. rank_table_close must be called in any case. */
+/* Returns 0, or -1 if there is no memory. */
 int rank_table_open(struct rank_table *table);
 
-/* Counts the ranks on this machine. Collective over MPI_COMM_WORLD, once all have a table. */
+/* Counts the ranks on this machine. Collective over MPI_COMM_WORLD. */
 void rank_table_count_local(struct rank_table *table);
 
 /* Fills `all`; a rank that has not joined has no value. Collective likewise. */
 void rank_table_exchange(struct rank_table *table, bool joined);
 
-/* Returns the first rank without a value, or the number of ranks. */
-int rank_table_first_without(const struct rank_table *table);
+/* Each returns the first rank of a kind, or the number of ranks. */
+int rank_table_first_without_size(const struct rank_table *table); /* of this machine's ranks */
+int rank_table_first_without_value(const struct rank_table *table);
+int rank_table_first_unkind(const struct rank_table *table, bool unkind);
 
 void rank_table_close(struct rank_table *table);
 
