@@ -24,6 +24,7 @@
 /* ---- own notes ---- */
 
 static uint64_t unlocks[PART_WINDOWS + 1];
+static uint64_t collectives;
 static bool knows_all;
 
 bool notes_know_all(void)
@@ -48,10 +49,13 @@ static void write_note(struct part_note *note, uint64_t number, uint64_t begun)
 void notes_add(enum part_event event, uint32_t window, uint64_t number, uint64_t begun)
 {
 	struct part *part = part_of_process();
+	uint64_t at = number;
 
 	if (!part)
 		return;
-	write_note(&part->notes[place_of(window)].latest[event][number % PART_LATEST], number, begun);
+	if (event == EVENT_COLLECTIVE) /* whose numbers are keys of windows, too: two in a row may leave the same */
+		at = __atomic_fetch_add(&collectives, 1, __ATOMIC_RELAXED);
+	write_note(&part->notes[place_of(window)].latest[event][at % PART_LATEST], number, begun);
 	if (!notes_know_all())
 		remote_add_begin(part, event, window, number, begun);
 }
