@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* fuzz_part.c - parts of a profile, as processes of two machines have written them: read.c, clocks.c, gather.c, remote.c */
+/* fuzz_part.c - parts of a profile, as processes of two machines have written them: read.c, clocks.c, gather.c, remote.c, roots.c */
 #define INSTALLED_LIBDIR "lib"
 
 #include "base/util.c"
@@ -7,6 +7,7 @@
 #include "see/front/part_file.c"
 #include "see/report/clocks.c"
 #include "see/report/remote.c"
+#include "see/report/roots.c"
 #include "see/report/gather.c"
 #include "see/report/program.c"
 #include "see/report/read.c"
@@ -42,6 +43,8 @@ static void fill(struct part *part, const uint8_t *data, size_t size)
 	size = take(part[0].waits, 800, &data, size);
 	size = take(part[0].remote.waits, 160, &data, size);
 	size = take(part[1].remote.begins, 96, &data, size);
+	size = take(part[0].latenesses, 64, &data, size);
+	size = take(part[1].latenesses, 64, &data, size);
 	take(&part[0].remote.wait_count, sizeof(part->remote.wait_count), &data, size);
 	part[0].header.mark = PART_MARK;
 	part[0].header.version = PART_VERSION;
@@ -53,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct part part[2];
 	struct read_part list[] = { { .part = &part[0], .ns_per_tick = 1 }, { .part = &part[1], .ns_per_tick = 1 } };
-	struct read_parts parts = { .list = list, .count = 2 };
+	struct read_parts parts = { .list = list, .count = 2, .size = 4 };
 	struct profile profile = { 0 };
 
 	memset(part, 0, sizeof(part));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * test_remote_waits.c - lib/see/report/remote.c: which share of waits for ranks of another machine,
- * whose clock is 50 ms ahead, is lateness, and of which rank; by made parts
+ * whose clock is 50 ms ahead, is lateness, and of which rank; roots.c: at which rank that began; by
+ * made parts
  */
 #include "see/report/profile.h"
 #include "suites.h"
@@ -246,6 +247,97 @@ static void collective__takes_what_is_before_the_last_begin(void)
 	close_parts();
 }
 
+/* ---- roots ---- */
+
+/* A rank notes that it has waited for a late one; `wait` is the index in its list. */
+static void note_lateness(int rank, uint32_t wait, int late, double begun_us, double ended_us)
+{
+	uint64_t number = ++made[rank]->lateness_count;
+
+	made[rank]->latenesses[number] =
+		(struct part_lateness){ number, at(rank, begun_us), at(rank, ended_us), late, wait };
+}
+
+/* Returns how much of a lateness began at a rank, as the profile says. */
+static double root_us(enum wait_cause cause, int culprit, int root)
+{
+	double us = 0;
+
+	for (uint32_t i = 0; i < profile.wait_count; i++) {
+		const struct profile_wait *wait = &profile.waits[i];
+
+		for (int k = 0; k < PART_ROOTS && wait->roots[k].ns; k++) {
+			if (wait->cause == cause && wait->culprit == culprit && wait->roots[k].rank == root)
+				us += (double)wait->roots[k].ns / US;
+		}
+	}
+	return us;
+}
+
+static void roots__of_a_late_rank_elsewhere_are_those_that_it_waited_for(void)
+{
+	open_parts();
+	wait_for_rank(EVENT_POST, WAIT_LATE_POST, 1000, 2);
+	begin(2, EVENT_POST, 1, 700);
+	note_lateness(2, PART_NONE, 3, 100, 500);
+	note_lateness(3, PART_NONE, 1, 450, 600);
+	note_lateness(3, PART_NONE, 0, 800, 900); /* later than the lateness */
+	gather_again();
+	CU_ASSERT_DOUBLE_EQUAL(root_us(WAIT_LATE_POST, 2, 2), 300, 0.1);
+	CU_ASSERT_DOUBLE_EQUAL(root_us(WAIT_LATE_POST, 2, 3), 350, 0.1);
+	CU_ASSERT_DOUBLE_EQUAL(root_us(WAIT_LATE_POST, 2, 1), 50, 0.1);
+	CU_ASSERT_EQUAL(root_us(WAIT_LATE_POST, 2, 0), 0);
+	close_parts();
+}
+
+/* Rank 1 has waited for rank 0, in which time that has waited for rank 2. */
+static void roots__that_end_at_the_border_go_on_behind_it(void)
+{
+	open_parts();
+	wait_for_rank(EVENT_POST, WAIT_LATE_POST, 1000, 2);
+	begin(2, EVENT_POST, 1, 700);
+	made[1]->header.wait_count = 1;
+	made[1]->waits[0] = (struct part_wait){ .cause = WAIT_LATE_COMPLETE, .count = 1, .ns = 800000, .max_ns = 800000 };
+	made[1]->waits[0].roots[0] = (struct part_root){ .rank = 0, .ns = 800000 };
+	made[1]->waits[0].root_count = 1;
+	note_lateness(1, 0, 0, 400, 1200);
+	gather_again();
+	CU_ASSERT_DOUBLE_EQUAL(root_us(WAIT_LATE_COMPLETE, 0, 0), 500, 0.1);
+	CU_ASSERT_DOUBLE_EQUAL(root_us(WAIT_LATE_COMPLETE, 0, 2), 300, 0.1);
+	CU_ASSERT_DOUBLE_EQUAL(root_us(WAIT_LATE_POST, 2, 2), 700, 0.1);
+	close_parts();
+}
+
+/* What the job's own roots do not have is not moved. */
+static void roots__stay_if_they_are_not_those_of_the_lateness(void)
+{
+	open_parts();
+	wait_for_rank(EVENT_POST, WAIT_LATE_POST, 1000, 2);
+	begin(2, EVENT_POST, 1, 700);
+	made[1]->header.wait_count = 1;
+	made[1]->waits[0] = (struct part_wait){ .cause = WAIT_LATE_COMPLETE, .count = 1, .ns = 800000, .max_ns = 800000 };
+	made[1]->waits[0].roots[0] = (struct part_root){ .rank = 3, .ns = 800000 };
+	made[1]->waits[0].root_count = 1;
+	note_lateness(1, 0, 0, 400, 1200);
+	gather_again();
+	CU_ASSERT_DOUBLE_EQUAL(root_us(WAIT_LATE_COMPLETE, 0, 3), 800, 0.1);
+	CU_ASSERT_EQUAL(root_us(WAIT_LATE_COMPLETE, 0, 2), 0);
+	close_parts();
+}
+
+/* Ranks that wait for each other, by wrong notes, end a chain. */
+static void roots__of_a_circle_end(void)
+{
+	open_parts();
+	wait_for_rank(EVENT_POST, WAIT_LATE_POST, 1000, 2);
+	begin(2, EVENT_POST, 1, 700);
+	note_lateness(2, PART_NONE, 3, 0, 700);
+	note_lateness(3, PART_NONE, 2, 0, 700);
+	gather_again();
+	CU_ASSERT_DOUBLE_EQUAL(root_us(WAIT_LATE_POST, 2, 2) + root_us(WAIT_LATE_POST, 2, 3), 700, 0.1);
+	close_parts();
+}
+
 static void divide__needs_clocks_that_can_be_compared(void)
 {
 	open_parts();
@@ -263,6 +355,8 @@ static void divide__survives_any_numbers(void)
 		open_parts();
 		wait_for(EVENT_FENCE, WAIT_LATE_FENCE, 0, 1000);
 		for (int i = 0; i < PARTS; i++) {
+			for (size_t k = 0; k < sizeof(made[i]->latenesses); k += 1 + (size_t)random() % 16)
+				((unsigned char *)made[i]->latenesses)[k] = (unsigned char)(random() % (seed % 5 + 1));
 			for (size_t k = 0; k < sizeof(made[i]->remote); k += 1 + (size_t)random() % 16)
 				((unsigned char *)&made[i]->remote)[k] = (unsigned char)(random() % (seed % 5 + 1));
 		}
@@ -285,6 +379,10 @@ void suite_remote_waits(void)
 	CU_ADD_TEST(suite, lock__takes_the_last_unlock_of_that_member_or_of_all);
 	CU_ADD_TEST(suite, signal__takes_the_last_to_this_rank);
 	CU_ADD_TEST(suite, collective__takes_what_is_before_the_last_begin);
+	CU_ADD_TEST(suite, roots__of_a_late_rank_elsewhere_are_those_that_it_waited_for);
+	CU_ADD_TEST(suite, roots__that_end_at_the_border_go_on_behind_it);
+	CU_ADD_TEST(suite, roots__stay_if_they_are_not_those_of_the_lateness);
+	CU_ADD_TEST(suite, roots__of_a_circle_end);
 	CU_ADD_TEST(suite, divide__needs_clocks_that_can_be_compared);
 	CU_ADD_TEST(suite, divide__survives_any_numbers);
 }

@@ -72,10 +72,12 @@ uint64_t notes_find(int rank, enum part_event event, uint64_t key, uint64_t numb
 uint64_t notes_find_unlock(int rank, uint64_t key, int member, uint64_t before_ns);
 
 /* Notes that this rank has waited for a late one. One thread at a time. */
-void notes_add_lateness(int rank, uint64_t begun_ns, uint64_t ended_ns);
+void notes_add_lateness(struct part *part, uint32_t wait, int rank, uint64_t begun_ns, uint64_t ended_ns);
+
+#define NOTES_LATENESSES 64
 
 /* Copies the latest times in which a rank waited for late ones. Returns how many. */
-int notes_latenesses(int rank, struct part_lateness list[PART_LATENESSES]);
+int notes_latenesses(int rank, struct part_lateness list[NOTES_LATENESSES]);
 
 /* Returns for how many ticks a rank has been in calls until now. */
 uint64_t notes_inside(int rank);

@@ -298,21 +298,19 @@ uint64_t notes_inside(int rank)
 
 /* ---- latenesses ---- */
 
-void notes_add_lateness(int rank, uint64_t begun_ns, uint64_t ended_ns)
+void notes_add_lateness(struct part *part, uint32_t wait, int rank, uint64_t begun_ns, uint64_t ended_ns)
 {
-	static uint64_t number;
-	struct part *part = part_of_process();
-	struct part_lateness *lateness;
+	uint64_t number = part->lateness_count + 1;
+	struct part_lateness *lateness = &part->latenesses[number % PART_LATENESSES];
 
-	if (!part)
-		return;
-	lateness = &part->latenesses[++number % PART_LATENESSES];
 	__atomic_store_n(&lateness->number, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	__atomic_store_n(&lateness->begun_ns, begun_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&lateness->ended_ns, ended_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&lateness->rank, rank, __ATOMIC_RELAXED);
+	lateness->wait = wait;
 	__atomic_store_n(&lateness->number, number, __ATOMIC_RELEASE); /* pairs with read_lateness */
+	__atomic_store_n(&part->lateness_count, number, __ATOMIC_RELAXED);
 }
 
 static bool read_lateness(const struct part_lateness *lateness, struct part_lateness *copy)
@@ -327,12 +325,14 @@ static bool read_lateness(const struct part_lateness *lateness, struct part_late
 	       __atomic_load_n(&lateness->number, __ATOMIC_RELAXED) == copy->number;
 }
 
-int notes_latenesses(int rank, struct part_lateness list[PART_LATENESSES])
+int notes_latenesses(int rank, struct part_lateness list[NOTES_LATENESSES])
 {
 	const struct part *own = part_of_process(), *other = own ? other_part(own, rank) : NULL;
+	uint64_t last =
+		other ? __atomic_load_n(&other->lateness_count, __ATOMIC_RELAXED) : 0; /* pairs with the store above */
 	int count = 0;
 
-	for (int i = 0; other && i < PART_LATENESSES; i++)
-		count += read_lateness(&other->latenesses[i], &list[count]);
+	for (uint64_t i = 0; i < NOTES_LATENESSES && i < last; i++)
+		count += read_lateness(&other->latenesses[(last - i) % PART_LATENESSES], &list[count]);
 	return count;
 }

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
-#define PART_VERSION 6
+#define PART_VERSION 7
 #define PART_PREFIX "profile."
 
 #define PART_SITES 1024
@@ -122,14 +122,15 @@ struct part_wait {
 enum part_event { EVENT_POST, EVENT_COMPLETE, EVENT_FENCE, EVENT_UNLOCK, EVENT_SIGNAL, EVENT_COLLECTIVE, EVENT_COUNT };
 
 #define PART_LATEST 8
-#define PART_LATENESSES 64
+#define PART_LATENESSES 4096
 
-/* A time in which the process waited for a rank that was late. */
+/* A time in which the process waited for a rank that was late. A ring: the latest ones. */
 struct part_lateness {
 	uint64_t number; /* 0: being written */
 	uint64_t begun_ns;
 	uint64_t ended_ns;
-	int64_t rank;
+	int32_t rank;
+	uint32_t wait; /* it counts there, with its roots; PART_NONE: nowhere */
 };
 
 #define PART_UNLOCK_SHIFT 40 /* of an unlock's number: above it the member's number + 1; 0: all */
@@ -201,8 +202,9 @@ struct part_presence {
 struct part {
 	struct part_header header;
 	struct part_meeting meetings[2 * PART_MEETINGS];
-	struct part_notes notes[PART_WINDOWS + 1];        /* the last: calls of the whole job */
-	struct part_lateness latenesses[PART_LATENESSES]; /* the latest */
+	struct part_notes notes[PART_WINDOWS + 1]; /* the last: calls of the whole job */
+	struct part_lateness latenesses[PART_LATENESSES];
+	uint64_t lateness_count;
 	struct part_window windows[PART_WINDOWS];
 	struct part_object objects[PART_OBJECTS];
 	struct part_site sites[PART_SITES];

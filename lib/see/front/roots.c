@@ -35,7 +35,7 @@ static bool clip(struct part_lateness *lateness, uint64_t begun_ns, uint64_t end
 
 static void divide(struct search *search, int rank, uint64_t begun_ns, uint64_t ended_ns, int depth)
 {
-	struct part_lateness list[PART_LATENESSES];
+	struct part_lateness list[NOTES_LATENESSES];
 	int count = depth < DEPTH_MAX && search->looks++ < LOOKS_MAX ? notes_latenesses(rank, list) : 0;
 	uint64_t own_ns = ended_ns - begun_ns;
 

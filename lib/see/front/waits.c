@@ -200,7 +200,7 @@ static void add_lateness(struct part *part, uint32_t site, enum wait_cause cause
 
 	if (wait)
 		roots_add(wait, rank, begun_ns, ended_ns);
-	notes_add_lateness(rank, begun_ns, ended_ns);
+	notes_add_lateness(part, wait ? (uint32_t)(wait - part->waits) : PART_NONE, rank, begun_ns, ended_ns);
 }
 
 /* ---- which rank was late ---- */

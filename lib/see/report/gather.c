@@ -144,15 +144,8 @@ static int rank_of(const struct read_parts *parts, const struct part *part, int3
 
 static void merge_roots(struct profile_wait *wait, const struct part_wait *from)
 {
-	for (uint32_t i = 0; i < from->root_count; i++) {
-		int k = 0;
-
-		while (k < PART_ROOTS - 1 && wait->roots[k].ns && wait->roots[k].rank != from->roots[i].rank)
-			k++;
-		if (!wait->roots[k].ns)
-			wait->roots[k].rank = from->roots[i].rank;
-		wait->roots[k].ns += from->roots[i].ns;
-	}
+	for (uint32_t i = 0; i < from->root_count; i++)
+		roots_count(wait, from->roots[i].rank, from->roots[i].ns);
 }
 
 struct profile_wait *gather_waits_of(struct profile *profile, uint32_t site, enum wait_cause cause, int culprit)
@@ -312,6 +305,8 @@ void gather(struct profile *profile, const struct read_parts *parts)
 	set_times(profile, parts);
 	for (uint32_t i = 0; i < parts->count; i++)
 		gather_part(profile, parts, &parts->list[i], remote);
+	if (remote)
+		remote_find_roots(remote, profile);
 	drop_empty_waits(profile);
 	remote_close(remote);
 	count_ends(profile);

@@ -158,8 +158,36 @@ void remote_close(struct remote *remote);
  * Divides the waits that calls of other machines' ranks ended. `sites` and `waits` have, for each
  * of the part, its index in the profile.
  */
-void remote_divide(const struct remote *remote, struct profile *profile, const struct read_part *from,
-                   const uint32_t sites[], const uint32_t waits[]);
+void remote_divide(const struct remote *remote, struct profile *profile, const struct read_part *from, const uint32_t sites[],
+                   const uint32_t waits[]);
+
+/* Finds roots, when the waits of all parts have been divided. */
+void remote_find_roots(const struct remote *remote, struct profile *profile);
+
+/* roots.c: the ranks at which lateness began, if they are on other machines */
+
+/* A time, by the first machine's clock, in which a rank was late for another one. */
+struct lateness {
+	uint64_t begun_ns;
+	uint64_t ended_ns;
+	int rank;       /* that was late */
+	uint32_t wait;  /* it counts for these waits of the profile; PART_NONE: for none */
+	bool by_report; /* remote.c has found it: no roots have been counted for it */
+};
+
+/* Counts a time for a rank at which a wait's lateness began. */
+void roots_count(struct profile_wait *wait, int rank, uint64_t ns);
+
+struct roots;
+
+struct roots *roots_open(int size);
+void roots_close(struct roots *roots);
+
+/* A rank waited for a late one. */
+void roots_add(struct roots *roots, int rank, const struct lateness *lateness);
+
+/* Divides what has been added. */
+void roots_divide(const struct roots *roots, struct profile *profile);
 
 /* text.c: at most 60 lines of 120 columns */
 void text_print(FILE *out, const struct profile *profile, const struct advice_list *advice,

@@ -34,6 +34,7 @@ struct begins {
 struct remote {
 	const struct read_parts *parts;
 	struct begins *begins; /* by part */
+	struct roots *roots;
 	uint64_t error_ns;
 };
 
@@ -126,6 +127,7 @@ struct remote *remote_open(const struct read_parts *parts)
 	if (!remote || !remote->begins)
 		program_fail("out of memory");
 	remote->parts = parts;
+	remote->roots = roots_open(parts->size);
 	remote->error_ns = (uint64_t)parts->clock_error_ns;
 	for (uint32_t i = 0; i < parts->count; i++)
 		list_begins(&remote->begins[i], &parts->list[i]);
@@ -136,8 +138,10 @@ void remote_close(struct remote *remote)
 {
 	for (uint32_t i = 0; remote && i < remote->parts->count; i++)
 		free(remote->begins[i].list);
-	if (remote)
+	if (remote) {
+		roots_close(remote->roots);
 		free(remote->begins);
+	}
 	free(remote);
 }
 
@@ -257,16 +261,31 @@ static bool is_for_rank(enum wait_cause cause)
 	       cause == WAIT_LATE_COLLECTIVE || cause == WAIT_LOCK || cause == WAIT_SIGNAL || cause == WAIT_UNKNOWN;
 }
 
-static void add_share(struct profile *profile, uint32_t site, enum wait_cause cause, int culprit, uint64_t ns)
+static struct profile_wait *add_share(struct profile *profile, uint32_t site, enum wait_cause cause, int culprit,
+                                      uint64_t ns)
 {
-	struct profile_wait *wait;
+	struct profile_wait *wait = gather_waits_of(profile, site, cause, culprit);
 
-	if (!ns)
-		return;
-	wait = gather_waits_of(profile, site, cause, culprit);
 	wait->count++;
 	wait->ns += ns;
 	wait->max_ns = ns > wait->max_ns ? ns : wait->max_ns;
+	return wait;
+}
+
+static void add_lateness(const struct search *search, struct profile *profile, const struct read_part *from,
+                         uint32_t site)
+{
+	struct lateness lateness = { .begun_ns = clocks_shifted(&from->shift, search->wait->begun_ns),
+		                         .rank = search->rank,
+		                         .by_report = true };
+	uint64_t late = late_ns(search, from);
+
+	if (!late)
+		return;
+	lateness.ended_ns = lateness.begun_ns + late;
+	lateness.wait =
+		(uint32_t)(add_share(profile, site, causes[search->until.event], search->rank, late) - profile->waits);
+	roots_add(search->remote->roots, from->part->header.rank, &lateness);
 }
 
 /* Takes time of a wait, or all of it, from where it counts. Returns false if it is not there. */
@@ -288,8 +307,9 @@ static void divide(const struct search *search, struct profile *profile, const s
 	rest = is_for_rank(profile->waits[whole].cause) ? all - late : 0;
 	if (!take_out(&profile->waits[whole], late + rest, late + rest == all))
 		return;
-	add_share(profile, site, causes[search->until.event], search->rank, late);
-	add_share(profile, site, WAIT_HANDOVER, search->rank, rest);
+	add_lateness(search, profile, from, site);
+	if (rest)
+		add_share(profile, site, WAIT_HANDOVER, search->rank, rest);
 }
 
 /* The time was the library's until now. */
@@ -300,7 +320,7 @@ static void add_gap(const struct search *search, struct profile *profile, const 
 
 	if (profile->sites[site].waits_ns + late > profile->sites[site].ns)
 		return;
-	add_share(profile, site, causes[search->until.event], search->rank, late);
+	add_lateness(search, profile, from, site);
 	profile->waits_ns += late;
 	profile->sites[site].waits_ns += late;
 	if (window >= 0)
@@ -313,12 +333,35 @@ static bool is_sound_remote(const struct part_remote_wait *wait, const struct pa
 	       wait->event < EVENT_COUNT && wait->rank_count <= PART_REMOTE_RANKS && wait->begun_ns < wait->ended_ns;
 }
 
-void remote_divide(const struct remote *remote, struct profile *profile, const struct read_part *from,
-                   const uint32_t sites[], const uint32_t waits[])
+/* The rank's own latenesses, as it has noted them while the job ran. */
+static void add_noted(const struct remote *remote, const struct read_part *from, const uint32_t waits[])
+{
+	const struct part *part = from->part;
+
+	for (uint32_t i = 0; i < PART_LATENESSES; i++) {
+		const struct part_lateness *noted = &part->latenesses[i];
+		struct lateness lateness = { .begun_ns = clocks_shifted(&from->shift, noted->begun_ns),
+			                         .ended_ns = clocks_shifted(&from->shift, noted->ended_ns),
+			                         .rank = noted->rank,
+			                         .wait = noted->wait < part->header.wait_count ? waits[noted->wait] : PART_NONE };
+
+		if (noted->number)
+			roots_add(remote->roots, part->header.rank, &lateness);
+	}
+}
+
+void remote_find_roots(const struct remote *remote, struct profile *profile)
+{
+	roots_divide(remote->roots, profile);
+}
+
+void remote_divide(const struct remote *remote, struct profile *profile, const struct read_part *from, const uint32_t sites[],
+                   const uint32_t waits[])
 {
 	const struct part *part = from->part;
 	uint32_t count = part->remote.wait_count < PART_REMOTE_WAITS ? part->remote.wait_count : PART_REMOTE_WAITS;
 
+	add_noted(remote, from, waits);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct part_remote_wait *wait = &part->remote.waits[i];
 		struct search search = { .remote = remote, .wait = wait };

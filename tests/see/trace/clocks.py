@@ -18,7 +18,8 @@ AHEAD_NS, DRIFT = 50_000_000, 50e-6
 RANK_AT, TIMES_AT, HOST_AT, MEETINGS_AT = 16, 32, 168, 360
 MEETINGS, MEETING_BYTES = 128, 32
 CHUNKS_AT, CHUNK_BYTES, CHUNK_HEAD_BYTES, ENTRY_BYTES, CALL = 2 << 20, 8192, 32, 32, 0xFFFF
-BEGINS_AT, BEGINS, BEGIN_BYTES, REMOTE_WAITS, REMOTE_WAIT_BYTES = 957040, 8192, 24, 2048, 80
+LATENESSES_AT, LATENESSES, LATENESS_BYTES = 201832, 4096, 32
+BEGINS_AT, BEGINS, BEGIN_BYTES, REMOTE_WAITS, REMOTE_WAIT_BYTES = 1086072, 8192, 24, 2048, 80
 ROUNDING_NS = 2000
 
 
@@ -36,6 +37,8 @@ def falsify(path):
 
     struct.pack_into("<10s", part, HOST_AT, b"elsewhere")
     for at in [TIMES_AT, TIMES_AT + 8] + [MEETINGS_AT + MEETING_BYTES * i + k for i in range(MEETINGS) for k in (16, 24)]:
+        change(at)
+    for at in [LATENESSES_AT + LATENESS_BYTES * i + k for i in range(LATENESSES) for k in (8, 16)]:
         change(at)
     for at in [BEGINS_AT + BEGIN_BYTES * i + 8 for i in range(BEGINS)]:
         change(at)
