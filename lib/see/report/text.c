@@ -208,9 +208,13 @@ static void print_waits(FILE *out, const struct profile *profile)
 
 /* ---- places ---- */
 
+/* Returns whether one line is for both: a line of source may call at several addresses. */
 static bool is_same_place(const struct profile_site *a, const struct profile_site *b)
 {
-	return a->offset == b->offset && a->window == b->window && strcmp(a->object, b->object) == 0 &&
+	bool same_line = a->place.file[0] && a->place.line == b->place.line && strcmp(a->place.file, b->place.file) == 0 &&
+	                 strcmp(a->place.function, b->place.function) == 0;
+
+	return (same_line || a->offset == b->offset) && a->window == b->window && strcmp(a->object, b->object) == 0 &&
 	       strcmp(a->call, b->call) == 0;
 }
 
@@ -266,12 +270,12 @@ static void print_sites(FILE *out, const struct profile *profile)
 	if (lines.count)
 		qsort(lines.list, lines.count, sizeof(*lines.list), compare_times);
 	fputs(
-		"\ncalls                  from                                 count         s   waiting  bytes each  window\n",
+		"\ncalls                     from                                count         s   waiting  bytes each  window\n",
 		out);
 	for (uint32_t i = 0; i < lines.count && i < SITE_LINES; i++) {
 		const struct line *line = &lines.list[i];
 
-		fprintf(out, "%-22s %-32.32s %9" PRIu64 " %9.3f %9.3f %11" PRIu64, line->site->call,
+		fprintf(out, "%-25s %-31.31s %9" PRIu64 " %9.3f %9.3f %11" PRIu64, line->site->call,
 		        place_text(line->site, place), line->count, seconds(line->ns), seconds(line->waits_ns),
 		        line->count ? line->bytes / line->count : 0);
 		print_window(out, profile, line->site->window);
