@@ -129,6 +129,25 @@ static inline struct call call_enter(const char *name, uint32_t window, const vo
 	return call_enter_at(name, window, -1, CALL_NO_DISP, caller);
 }
 
+/* binding.c: calls that an MPI's Fortran interface makes for the program */
+
+extern bool bindings_loaded;
+
+/* Looks whether such an interface is loaded. */
+void bindings_find(void);
+
+/*
+ * Returns the address in the program to which the interface returns. `caller` is that to which the
+ * call returns, whose frame ends at `frame`.
+ */
+const void *binding_caller(const void *caller, uintptr_t frame);
+
+/* As binding_caller, by a function's __builtin_return_address and __builtin_frame_address. */
+static inline const void *call_place(const void *caller, const void *frame)
+{
+	return bindings_loaded ? binding_caller(caller, (uintptr_t)frame + 2 * sizeof(frame)) : caller;
+}
+
 /* The work that is left for the end of the thread's call. */
 struct call_duties {
 	bool waits;   /* waits_take */

@@ -5,13 +5,13 @@
  * LD_PRELOAD puts it in front of the layer, and behind other profiling tools. As the layer does, it
  * defines each call by both names, since Open MPI's Fortran bindings and other tools call PMPI_X.
  */
-#include <dlfcn.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
 #include "see/front/call.h"
+#include "see/front/mpi_behind.h"
 #include "see/front/mpi_ranks.h"
 
 #define CALLS_OF_MPI_3(X)                                                                                              \
@@ -52,20 +52,13 @@ static struct {
 #undef X
 } next;
 
-/* ISO C has no cast from an object's address to a function's. */
-static void find(const char *name, void *function)
-{
-	void *found = dlsym(RTLD_NEXT, name);
-
-	memcpy(function, &found, sizeof(found));
-}
-
 __attribute__((constructor)) static void find_all(void)
 {
-#define X(name) find("PMPI_" #name, &next.name);
+#define X(name) mpi_behind("PMPI_" #name, &next.name);
 	CALLS(X)
 #undef X
 	waits_attach();
+	bindings_find();
 }
 
 static uint32_t window_of(MPI_Win win)
@@ -87,8 +80,7 @@ static uint64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
 int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct call call =
-		call_enter_at("MPI_Put", window_of(win), target_rank, (uint64_t)target_disp, __builtin_return_address(0));
+	struct call call = call_enter_at("MPI_Put", window_of(win), target_rank, (uint64_t)target_disp, HERE);
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -98,8 +90,7 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
 int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
             int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct call call =
-		call_enter_at("MPI_Get", window_of(win), target_rank, (uint64_t)target_disp, __builtin_return_address(0));
+	struct call call = call_enter_at("MPI_Get", window_of(win), target_rank, (uint64_t)target_disp, HERE);
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -109,8 +100,7 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
 int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	struct call call = call_enter_at("MPI_Accumulate", window_of(win), target_rank, (uint64_t)target_disp,
-	                                 __builtin_return_address(0));
+	struct call call = call_enter_at("MPI_Accumulate", window_of(win), target_rank, (uint64_t)target_disp, HERE);
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -121,7 +111,7 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
                        int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
                        int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Get_accumulate", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Get_accumulate", window_of(win), target_rank, HERE);
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
@@ -132,8 +122,7 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
 int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-	struct call call =
-		call_enter_at("MPI_Rput", window_of(win), target_rank, (uint64_t)target_disp, __builtin_return_address(0));
+	struct call call = call_enter_at("MPI_Rput", window_of(win), target_rank, (uint64_t)target_disp, HERE);
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -143,8 +132,7 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
 int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
              int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-	struct call call =
-		call_enter_at("MPI_Rget", window_of(win), target_rank, (uint64_t)target_disp, __builtin_return_address(0));
+	struct call call = call_enter_at("MPI_Rget", window_of(win), target_rank, (uint64_t)target_disp, HERE);
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -155,7 +143,7 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
                     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
                     MPI_Request *request)
 {
-	struct call call = call_enter_to("MPI_Raccumulate", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Raccumulate", window_of(win), target_rank, HERE);
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -166,7 +154,7 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
                         int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
                         int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-	struct call call = call_enter_to("MPI_Rget_accumulate", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Rget_accumulate", window_of(win), target_rank, HERE);
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
@@ -177,7 +165,7 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
 int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
                      MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Fetch_and_op", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Fetch_and_op", window_of(win), target_rank, HERE);
 
 	return call_leave(&call, bytes_of(1, datatype),
 	                  next.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win));
@@ -186,7 +174,7 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
 int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
                          int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Compare_and_swap", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Compare_and_swap", window_of(win), target_rank, HERE);
 
 	return call_leave(&call, bytes_of(1, datatype),
 	                  next.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp,
@@ -197,7 +185,7 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
 
 int MPI_Win_fence(int assertions, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_fence", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter("MPI_Win_fence", window_of(win), HERE);
 
 	call_begins(&call, EVENT_FENCE);
 	if (assertions)
@@ -207,7 +195,7 @@ int MPI_Win_fence(int assertions, MPI_Win win)
 
 int MPI_Win_post(MPI_Group group, int assertions, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_post", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter("MPI_Win_post", window_of(win), HERE);
 
 	call_begins(&call, EVENT_POST);
 	return call_leave(&call, 0, next.Win_post(group, assertions, win));
@@ -215,14 +203,14 @@ int MPI_Win_post(MPI_Group group, int assertions, MPI_Win win)
 
 int MPI_Win_start(MPI_Group group, int assertions, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_start", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter("MPI_Win_start", window_of(win), HERE);
 
 	return call_leave(&call, 0, next.Win_start(group, assertions, win));
 }
 
 int MPI_Win_complete(MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_complete", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter("MPI_Win_complete", window_of(win), HERE);
 
 	call_begins(&call, EVENT_COMPLETE);
 	return call_leave(&call, 0, next.Win_complete(win));
@@ -230,28 +218,28 @@ int MPI_Win_complete(MPI_Win win)
 
 int MPI_Win_wait(MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_wait", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter("MPI_Win_wait", window_of(win), HERE);
 
 	return call_leave(&call, 0, next.Win_wait(win));
 }
 
 int MPI_Win_test(MPI_Win win, int *flag)
 {
-	struct call call = call_enter("MPI_Win_test", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter("MPI_Win_test", window_of(win), HERE);
 
 	return call_leave(&call, 0, next.Win_test(win, flag));
 }
 
 int MPI_Win_lock(int type, int rank, int assertions, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Win_lock", window_of(win), rank, __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Win_lock", window_of(win), rank, HERE);
 
 	return call_leave(&call, 0, next.Win_lock(type, rank, assertions, win));
 }
 
 int MPI_Win_unlock(int rank, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Win_unlock", window_of(win), rank, __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Win_unlock", window_of(win), rank, HERE);
 
 	notes_add_unlock(call.window, call.target, call.begun);
 	return call_leave(&call, 0, next.Win_unlock(rank, win));
@@ -259,14 +247,14 @@ int MPI_Win_unlock(int rank, MPI_Win win)
 
 int MPI_Win_lock_all(int assertions, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_lock_all", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter("MPI_Win_lock_all", window_of(win), HERE);
 
 	return call_leave(&call, 0, next.Win_lock_all(assertions, win));
 }
 
 int MPI_Win_unlock_all(MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_unlock_all", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter("MPI_Win_unlock_all", window_of(win), HERE);
 
 	notes_add_unlock(call.window, call.target, call.begun);
 	return call_leave(&call, 0, next.Win_unlock_all(win));
@@ -274,49 +262,49 @@ int MPI_Win_unlock_all(MPI_Win win)
 
 int MPI_Win_flush(int rank, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Win_flush", window_of(win), rank, __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Win_flush", window_of(win), rank, HERE);
 
 	return call_leave(&call, 0, next.Win_flush(rank, win));
 }
 
 int MPI_Win_flush_all(MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_flush_all", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter("MPI_Win_flush_all", window_of(win), HERE);
 
 	return call_leave(&call, 0, next.Win_flush_all(win));
 }
 
 int MPI_Win_flush_local(int rank, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Win_flush_local", window_of(win), rank, __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Win_flush_local", window_of(win), rank, HERE);
 
 	return call_leave(&call, 0, next.Win_flush_local(rank, win));
 }
 
 int MPI_Win_flush_local_all(MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_flush_local_all", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter("MPI_Win_flush_local_all", window_of(win), HERE);
 
 	return call_leave(&call, 0, next.Win_flush_local_all(win));
 }
 
 int MPI_Win_sync(MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_sync", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter("MPI_Win_sync", window_of(win), HERE);
 
 	return call_leave(&call, 0, next.Win_sync(win));
 }
 
 int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
-	struct call call = call_enter("MPI_Win_attach", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter("MPI_Win_attach", window_of(win), HERE);
 
 	return call_leave(&call, (uint64_t)size, next.Win_attach(win, base, size));
 }
 
 int MPI_Win_detach(MPI_Win win, const void *base)
 {
-	struct call call = call_enter("MPI_Win_detach", window_of(win), __builtin_return_address(0));
+	struct call call = call_enter("MPI_Win_detach", window_of(win), HERE);
 
 	return call_leave(&call, 0, next.Win_detach(win, base));
 }
@@ -359,28 +347,28 @@ static int leave(struct creation *creation, const char *kind, const MPI_Win *win
 
 int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-	struct creation creation = enter("MPI_Win_create", (uint64_t)disp_unit, comm, __builtin_return_address(0));
+	struct creation creation = enter("MPI_Win_create", (uint64_t)disp_unit, comm, HERE);
 
 	return leave(&creation, "created", win, next.Win_create(base, size, disp_unit, info, comm, win));
 }
 
 int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
 {
-	struct creation creation = enter("MPI_Win_allocate", (uint64_t)disp_unit, comm, __builtin_return_address(0));
+	struct creation creation = enter("MPI_Win_allocate", (uint64_t)disp_unit, comm, HERE);
 
 	return leave(&creation, "allocated", win, next.Win_allocate(size, disp_unit, info, comm, base, win));
 }
 
 int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
 {
-	struct creation creation = enter("MPI_Win_allocate_shared", (uint64_t)disp_unit, comm, __builtin_return_address(0));
+	struct creation creation = enter("MPI_Win_allocate_shared", (uint64_t)disp_unit, comm, HERE);
 
 	return leave(&creation, "shared", win, next.Win_allocate_shared(size, disp_unit, info, comm, base, win));
 }
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-	struct creation creation = enter("MPI_Win_create_dynamic", 1, comm, __builtin_return_address(0));
+	struct creation creation = enter("MPI_Win_create_dynamic", 1, comm, HERE);
 
 	return leave(&creation, "dynamic", win, next.Win_create_dynamic(info, comm, win));
 }
@@ -388,7 +376,7 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 int MPI_Win_free(MPI_Win *win)
 {
 	MPI_Win freed = win ? *win : MPI_WIN_NULL;
-	struct call call = call_enter("MPI_Win_free", window_of(freed), __builtin_return_address(0));
+	struct call call = call_enter("MPI_Win_free", window_of(freed), HERE);
 	int rc;
 
 	removal_begins(&call);
@@ -426,7 +414,7 @@ int MPI_Init(int *argc, char ***argv)
 	int rc;
 
 	part_open();
-	call = call_enter("MPI_Init", PART_NONE, __builtin_return_address(0));
+	call = call_enter("MPI_Init", PART_NONE, HERE);
 	rc = next.Init(argc, argv);
 	set_rank();
 	return call_leave(&call, 0, rc);
@@ -438,7 +426,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	int rc;
 
 	part_open();
-	call = call_enter("MPI_Init_thread", PART_NONE, __builtin_return_address(0));
+	call = call_enter("MPI_Init_thread", PART_NONE, HERE);
 	rc = next.Init_thread(argc, argv, required, provided);
 	set_rank();
 	return call_leave(&call, 0, rc);
@@ -446,7 +434,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 int MPI_Finalize(void)
 {
-	struct call call = call_enter("MPI_Finalize", PART_NONE, __builtin_return_address(0));
+	struct call call = call_enter("MPI_Finalize", PART_NONE, HERE);
 	int rc;
 
 	call_begins(&call, EVENT_COLLECTIVE);
@@ -463,8 +451,7 @@ int MPI_Finalize(void)
 int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct call call =
-		call_enter_at("MPI_Put_c", window_of(win), target_rank, (uint64_t)target_disp, __builtin_return_address(0));
+	struct call call = call_enter_at("MPI_Put_c", window_of(win), target_rank, (uint64_t)target_disp, HERE);
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -474,8 +461,7 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
 int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct call call =
-		call_enter_at("MPI_Get_c", window_of(win), target_rank, (uint64_t)target_disp, __builtin_return_address(0));
+	struct call call = call_enter_at("MPI_Get_c", window_of(win), target_rank, (uint64_t)target_disp, HERE);
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -485,8 +471,7 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
 int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                      MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	struct call call = call_enter_at("MPI_Accumulate_c", window_of(win), target_rank, (uint64_t)target_disp,
-	                                 __builtin_return_address(0));
+	struct call call = call_enter_at("MPI_Accumulate_c", window_of(win), target_rank, (uint64_t)target_disp, HERE);
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -498,7 +483,7 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
                          MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                          MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Get_accumulate_c", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Get_accumulate_c", window_of(win), target_rank, HERE);
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
@@ -510,8 +495,7 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                MPI_Request *request)
 {
-	struct call call =
-		call_enter_at("MPI_Rput_c", window_of(win), target_rank, (uint64_t)target_disp, __builtin_return_address(0));
+	struct call call = call_enter_at("MPI_Rput_c", window_of(win), target_rank, (uint64_t)target_disp, HERE);
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -522,8 +506,7 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                MPI_Request *request)
 {
-	struct call call =
-		call_enter_at("MPI_Rget_c", window_of(win), target_rank, (uint64_t)target_disp, __builtin_return_address(0));
+	struct call call = call_enter_at("MPI_Rget_c", window_of(win), target_rank, (uint64_t)target_disp, HERE);
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -534,7 +517,7 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                       MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                       MPI_Win win, MPI_Request *request)
 {
-	struct call call = call_enter_to("MPI_Raccumulate_c", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Raccumulate_c", window_of(win), target_rank, HERE);
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
@@ -546,7 +529,7 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
                           MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                           MPI_Win win, MPI_Request *request)
 {
-	struct call call = call_enter_to("MPI_Rget_accumulate_c", window_of(win), target_rank, __builtin_return_address(0));
+	struct call call = call_enter_to("MPI_Rget_accumulate_c", window_of(win), target_rank, HERE);
 
 	return call_leave(&call, bytes_of(target_count, target_datatype),
 	                  next.Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
@@ -556,22 +539,21 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
 
 int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-	struct creation creation = enter("MPI_Win_create_c", (uint64_t)disp_unit, comm, __builtin_return_address(0));
+	struct creation creation = enter("MPI_Win_create_c", (uint64_t)disp_unit, comm, HERE);
 
 	return leave(&creation, "created", win, next.Win_create_c(base, size, disp_unit, info, comm, win));
 }
 
 int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
 {
-	struct creation creation = enter("MPI_Win_allocate_c", (uint64_t)disp_unit, comm, __builtin_return_address(0));
+	struct creation creation = enter("MPI_Win_allocate_c", (uint64_t)disp_unit, comm, HERE);
 
 	return leave(&creation, "allocated", win, next.Win_allocate_c(size, disp_unit, info, comm, base, win));
 }
 
 int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
 {
-	struct creation creation =
-		enter("MPI_Win_allocate_shared_c", (uint64_t)disp_unit, comm, __builtin_return_address(0));
+	struct creation creation = enter("MPI_Win_allocate_shared_c", (uint64_t)disp_unit, comm, HERE);
 
 	return leave(&creation, "shared", win, next.Win_allocate_shared_c(size, disp_unit, info, comm, base, win));
 }
