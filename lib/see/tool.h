@@ -2,8 +2,8 @@
 /*
  * tool.h - reports of the library to a tool in front of it
  *
- * The tool is attached before oriel_init, and stays. Only waits that have read the clock look for
- * it: while it is attached they look more often, and report what they are blocked on (sync/wait.c).
+ * The tool is attached before oriel_init, and stays. Registrations, and waits that have read the
+ * clock, look for it. With it waits look more often, and report their causes (sync/wait.c).
  * The waiting thread calls the tool's functions. These must not call Oriel, and must not wait.
  */
 #ifndef ORIEL_TOOL_H
@@ -14,7 +14,7 @@
 #include "base/rank_list.h"
 #include "see/board.h"
 
-#define TOOL_VERSION 1
+#define TOOL_VERSION 2
 
 /* A wait, as one of its looks has found it. Times are of CLOCK_MONOTONIC. */
 struct tool_blocked {
@@ -33,6 +33,8 @@ struct tool {
 	void (*blocked)(const struct tool_blocked *blocked);
 	/* A wait that has reported `blocked` has ended. */
 	void (*unblocked)(uint64_t now_ns);
+	/* The thread has registered memory. NULL: the tool ignores that. */
+	void (*registered)(uint64_t begun_ns, uint64_t ended_ns);
 };
 
 /* The attached tool, or NULL. */

@@ -8,7 +8,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "pages/page_watch.h"
+#include "see/tool.h"
 
 #define SHARE_OF_MEMORY 4 /* at most one part in so many is cached */
 #define DOUBTS_MAX 64     /* a power of 2 */
@@ -277,10 +279,14 @@ static struct cached_mr *reserve(struct mr_cache *cache, const struct page_range
 struct ibv_mr *mr_cache_register(const struct verbs_functions *functions, struct ibv_pd *pd, void *base,
                                  size_t size_bytes, unsigned access)
 {
+	const struct tool *tool = see_tool;
+	uint64_t begun_ns = tool ? now_ns() : 0;
 	struct ibv_mr *mr = functions->reg_mr(pd, base, size_bytes, (int)access);
 
 	if (!mr && (errno == ENOMEM || errno == EAGAIN) && give_back())
 		mr = functions->reg_mr(pd, base, size_bytes, (int)access);
+	if (tool && tool->registered && mr)
+		tool->registered(begun_ns, now_ns());
 	return mr;
 }
 

@@ -62,7 +62,9 @@ static void ignore_unblocked(uint64_t now_ns)
 
 __attribute__((constructor)) static void find_all(void)
 {
-	static const struct tool tool = { TOOL_VERSION, trace_job, ignore_blocked, ignore_unblocked };
+	static const struct tool tool = {
+		.version = TOOL_VERSION, .job_opened = trace_job, .blocked = ignore_blocked, .unblocked = ignore_unblocked
+	};
 
 #define X(name) find("oriel_" #name, &next.name);
 	CALLS(X)

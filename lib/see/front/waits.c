@@ -106,10 +106,12 @@ static void take_blocked(const struct tool_blocked *blocked)
 	if (!has_list())
 		return;
 	last = waiting->count ? &waiting->list[waiting->count - 1] : NULL;
-	if (last && last->ended_ns > blocked->since_ns)
-		last->ended_ns = blocked->now_ns;
-	else
+	if (!last || last->ended_ns <= blocked->since_ns)
 		new.begun_ns = blocked->since_ns;
+	else if (last->cause == WAIT_REGISTRATION)
+		new.begun_ns = last->ended_ns;
+	else
+		last->ended_ns = blocked->now_ns;
 	memcpy(new.processes, blocked->holders, blocked->holder_count * sizeof(new.processes[0]));
 	last = segment(&new, blocked->awaited);
 	last->ended_ns = blocked->now_ns;
@@ -120,8 +122,20 @@ static void take_blocked(const struct tool_blocked *blocked)
 
 static void take_unblocked(uint64_t now_ns)
 {
-	if (waiting && waiting->count)
-		waiting->list[waiting->count - 1].ended_ns = now_ns;
+	struct waited *last = waiting && waiting->count ? &waiting->list[waiting->count - 1] : NULL;
+
+	if (last && last->cause != WAIT_REGISTRATION)
+		last->ended_ns = now_ns;
+}
+
+/* The last segment is left to what the call waits for. */
+static void take_registered(uint64_t begun_ns, uint64_t ended_ns)
+{
+	if (!has_list() || waiting->count >= SEGMENTS - 1)
+		return;
+	waiting->list[waiting->count++] =
+		(struct waited){ .cause = WAIT_REGISTRATION, .begun_ns = begun_ns, .ended_ns = ended_ns };
+	call_duties.waits = true;
 }
 
 static void take_job(const char *job, int rank, int size)
@@ -137,7 +151,11 @@ static void take_job(const char *job, int rank, int size)
 
 void waits_attach(void)
 {
-	static const struct tool tool = { TOOL_VERSION, take_job, take_blocked, take_unblocked };
+	static const struct tool tool = { .version = TOOL_VERSION,
+		                              .job_opened = take_job,
+		                              .blocked = take_blocked,
+		                              .unblocked = take_unblocked,
+		                              .registered = take_registered };
 
 	if (oriel_tool_attach(&tool))
 		fputs("oriel: the profile has no causes of waits: liboriel.so is of another version\n", stderr);
