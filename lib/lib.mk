@@ -59,7 +59,7 @@ $(B)/bin/oriel-top: $(call objects,$(wildcard lib/see/top/*.c) lib/see/report/pr
 	$(link) $^ $(LIBS)
 
 # The profile: what goes in front of liboriel.so, and the program that puts it there and writes the report.
-front_obj = $(call objects,$(filter-out %_calls.c,$(wildcard lib/see/front/*.c)))
+front_obj = $(call objects,$(filter-out %_calls.c,$(wildcard lib/see/front/*.c)) lib/see/board.c)
 $(B)/lib/see/liboriel-see.so: $(front_obj) $(B)/obj/lib/see/front/oriel_calls.o lib/see/front/front.map $(B)/lib/liboriel.so
 	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,--version-script=lib/see/front/front.map -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' \
 		$(filter %.o,$^) -L$(B)/lib -loriel -ldl

@@ -128,6 +128,12 @@ static void init_locks(struct oriel_job *job)
 	pthread_mutex_init(&job->unexpected.lock, NULL);
 }
 
+static void give_board(const struct oriel_job *job, struct board *board)
+{
+	if (job->tool && job->tool->takes_board)
+		job->tool->takes_board(board);
+}
+
 /* The service thread has ended. */
 static void job_release(struct oriel_job *job)
 {
@@ -151,6 +157,7 @@ static void job_release(struct oriel_job *job)
 		job->boot->ops->close(job->boot);
 	sodium_memzero(&job->endpoint, sizeof(job->endpoint));
 	free(job->group_counts.list);
+	give_board(job, NULL);
 	board_close(&job->board);
 	deaths_free(job);
 	lock_repairs_free(job);
@@ -249,6 +256,7 @@ int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_option
 	err_rank_enter(job->rank);
 	job->tool = see_tool;
 	board_open(&job->board, boot->job, job->rank, job->size);
+	give_board(job, &job->board);
 	wait_add_idle(job, ctrl_msg_drain_all);
 	job->caller = (struct caller_turn){ options->idle, options->idle_context, options->call_name };
 	rc = set_limits(job, options);

@@ -35,7 +35,7 @@ $(B)/lib/mpi/liboriel-mpi-$(1).so: $(mpi_src:lib/%.c=$(B)/obj/lib/%-$(1).o) lib/
 $(B)/obj/lib/see/%-$(1).o: lib/see/%.c config.mk
 	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE -Iinclude -Ilib $$(filter-out -Wpedantic,$$(WARNINGS)) $$(CFLAGS) \
 		-fPIC -pthread -MMD -MP -c -o $$@ $$<
-$(B)/lib/mpi/liboriel-see-$(1).so: $$(front_obj) $(B)/obj/lib/see/front/mpi_calls-$(1).o lib/see/front/front.map $(B)/lib/liboriel.so
+$(B)/lib/mpi/liboriel-see-$(1).so: $$(front_obj) $(B)/obj/lib/see/front/mpi_calls-$(1).o $(B)/obj/lib/see/front/mpi_other_calls-$(1).o lib/see/front/front.map $(B)/lib/liboriel.so
 	$$(call quiet,link) mpicc.$(1) $$(CFLAGS) $$(LDFLAGS) -shared -pthread -Wl,-z,defs -Wl,-z,nodelete \
 		-Wl,--version-script=lib/see/front/front.map -Wl,-rpath,'$$$$ORIGIN/..:$$$$ORIGIN/../..' -o $$@ $$(filter %.o,$$^) -L$(B)/lib -loriel -ldl
 

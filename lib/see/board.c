@@ -116,6 +116,7 @@ const struct board_cause_words *board_cause_words(enum board_cause cause)
 		[CAUSE_DETACH] = { "not acked", " (no acknowledgement yet)" },
 		[CAUSE_LIBRARY] = { "library", " (work inside of Oriel)" },
 		[CAUSE_APPLY] = { "not applied", " (operations not applied yet)" },
+		[CAUSE_OUTSIDE] = { "outside", " (outside of Oriel)" },
 	};
 
 	return &words[cause];

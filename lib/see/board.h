@@ -25,7 +25,7 @@
 #define BOARD_BYTES 4096
 #define BOARD_FILE "oriel-board"
 #define BOARD_MARK 0x6472616f626c726fULL /* "orlboard" */
-#define BOARD_VERSION 3
+#define BOARD_VERSION 4
 #define BOARD_SLOTS 15
 #define BOARD_RANKS 16
 #define BOARD_HOLDERS 4
@@ -45,6 +45,7 @@ enum board_cause {
 	CAUSE_DETACH,  /* the member has not acknowledged a detach */
 	CAUSE_LIBRARY, /* another thread of this process, or a page lock */
 	CAUSE_APPLY,   /* the target has not applied operations */
+	CAUSE_OUTSIDE, /* shown by a tool: a call of the MPI */
 	CAUSE_COUNT
 };
 

@@ -23,7 +23,7 @@ struct mapped {
 	char path[PATH_BYTES];
 };
 
-/* Takes a line of maps, if the address is in it. Longer paths than PATH_BYTES are cut. */
+/* Takes a line of maps that has the address. Longer paths than PATH_BYTES are cut. */
 static bool take_line(const char *line, uint64_t address, struct mapped *mapped)
 {
 	uint64_t first, end, offset;

@@ -2,14 +2,16 @@
 /*
  * mpi_hang.c - an MPI program that hangs, for the tests of oriel-top under oriel-mpi
  *
- *   see-mpi-hang-MPI post FILE
+ *   see-mpi-hang-MPI post|barrier FILE
  *
- * Rank 0 writes its process number to FILE and completes an epoch for rank 1, which never posts.
+ * Rank 0 writes its process number to FILE and completes an epoch for rank 1, which never posts, but
+ * pauses, or is in MPI_Barrier.
  * The job does not end: the test ends it.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static void write_pid(const char *path)
@@ -51,6 +53,8 @@ int main(int argc, char **argv)
 		write_pid(argv[2]);
 		complete_for(1, win);
 	}
+	if (strcmp(argv[1], "barrier") == 0)
+		MPI_Barrier(MPI_COMM_WORLD);
 	for (;;)
 		pause();
 }

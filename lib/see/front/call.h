@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/rank_list.h"
+#include "see/board.h"
 #include "see/front/clock.h"
 #include "see/front/part.h"
 
@@ -217,6 +218,17 @@ void arrows_add(enum part_event event, int rank, uint64_t begun_ns, uint64_t see
 
 /* Adds the arrows of a call, which has just ended, to the timeline. */
 void arrows_take(uint32_t site, uint32_t lane);
+
+/* outside.c: calls of the MPI that are not one-sided, on the board */
+
+/* Calls are shown on this board from now on; NULL: they are not shown. */
+void outside_open(struct board *board);
+
+/* The thread begins such a call. */
+void outside_begin(const char *call, const void *caller);
+
+/* The thread's call has ended. Returns rc. */
+int outside_end(int rc);
 
 /* windows.c: handles of windows */
 

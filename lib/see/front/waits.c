@@ -55,6 +55,7 @@ static const enum wait_cause causes[CAUSE_COUNT] = {
 	[CAUSE_DETACH] = WAIT_LATE_COLLECTIVE,
 	[CAUSE_LIBRARY] = WAIT_THREADS,
 	[CAUSE_APPLY] = WAIT_PROGRESS,
+	[CAUSE_OUTSIDE] = WAIT_UNKNOWN,
 };
 
 static bool is_same(const struct waited *a, const struct waited *b)
@@ -155,7 +156,8 @@ void waits_attach(void)
 		                              .job_opened = take_job,
 		                              .blocked = take_blocked,
 		                              .unblocked = take_unblocked,
-		                              .registered = take_registered };
+		                              .registered = take_registered,
+		                              .takes_board = outside_open };
 
 	if (oriel_tool_attach(&tool))
 		fputs("oriel: the profile has no causes of waits: liboriel.so is of another version\n", stderr);

@@ -54,7 +54,7 @@ static void add_nodes(struct graph *graph, const struct row *rows, size_t count)
 	}
 }
 
-/* Adds the ranks that are awaited and have no row, each once. */
+/* Adds the awaited ranks that have no row. */
 static void add_awaited(struct graph *graph, const struct row *rows, size_t count)
 {
 	size_t kept = 0, seen = graph->count, all = seen;
@@ -167,6 +167,8 @@ static void print_root(FILE *out, const struct node *root)
 		fprintf(out, "rank %d waits for a signal, which any rank may send", root->rank);
 	else if (row->cause == CAUSE_LOCK)
 		fprintf(out, "rank %d waits for the lock of rank %d, whose holder is not known here", root->rank, row->lock_of);
+	else if (row->cause == CAUSE_OUTSIDE)
+		fprintf(out, "rank %d is in %s, outside of Oriel", root->rank, row->call);
 	else if (row_waits(row))
 		fprintf(out, "rank %d waits in %s for what no rank is named for", root->rank, row->call);
 	else
@@ -174,7 +176,12 @@ static void print_root(FILE *out, const struct node *root)
 	fputs("; begin there\n", out);
 }
 
-/* Prints where the waiting begins. */
+/* For which no other rank waits. */
+static bool is_shown_alone(const struct row *row)
+{
+	return row && (row_is_stopped(row) || (row_waits(row) && row->cause != CAUSE_OUTSIDE));
+}
+
 static bool print_roots(FILE *out, struct graph *graph)
 {
 	bool any = false;
@@ -186,7 +193,7 @@ static bool print_roots(FILE *out, struct graph *graph)
 		if (!is_root(node))
 			continue;
 		deepest = search(graph, i);
-		if (deepest == i && !(node->row && (row_waits(node->row) || row_is_stopped(node->row))))
+		if (deepest == i && !is_shown_alone(node->row))
 			continue;
 		if (deepest != i)
 			print_chain(out, graph, deepest);

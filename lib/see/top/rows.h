@@ -61,7 +61,6 @@ static inline bool row_is_stopped(const struct row *row)
 	return row->state == 'T' || row->state == 't';
 }
 
-/* Returns why the rank waits, for the column. */
 const char *row_cause(const struct row *row);
 
 #endif

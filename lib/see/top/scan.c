@@ -17,7 +17,6 @@
 #define LINK_TEXT "/memfd:" BOARD_FILE " (deleted)"
 #define PATH_BYTES 64
 
-/* A board, the process that it was found in, and where its rows begin. */
 struct found {
 	pid_t pid;  /* in /proc */
 	pid_t own;  /* as the process itself sees it */

@@ -7,7 +7,7 @@
 
 #include "see/top/rows.h"
 
-/* Prints the table of the job in these sorted rows. */
+/* Takes the sorted rows of a job. */
 void table_print(FILE *out, const struct row *rows, size_t count);
 
 #endif
