@@ -2,12 +2,14 @@
 /*
  * counts.c - a program whose calls are known, for tests of profiles (run)
  *
- *   see-counts [fork|kill]
+ *   see-counts [fork|kill|name=NAME|module=FILE]
  *
  * Each rank makes 5 puts of 8 bytes, 3 of 4096, 2 gets of 100 bytes, 7 flushes and 4 fences on the
- * window "counted". With "fork" it starts a child first, which ends at once. With "kill" rank 1 is
- * killed before the last fence.
+ * window "counted", or NAME. With "fork" it starts a child first, which ends at once. With "kill" rank 1 is
+ * killed before the last fence. With "module=" three more puts of 8 bytes are made by a module
+ * (module.c), which is closed again.
  */
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +30,20 @@ static int fences(oriel_win *win, int count)
 	return rc;
 }
 
-static int operations(oriel_win *win, int to)
+static int module_operations(oriel_win *win, int to, const char *path)
+{
+	int (*put)(oriel_win * win, const void *origin, size_t size_bytes, int target_rank);
+	void *module = dlopen(path, RTLD_NOW), *found = module ? dlsym(module, "put_from_module") : NULL;
+	static const long long origin = 1;
+	int rc = found ? 0 : -1;
+
+	memcpy(&put, &found, sizeof(put));
+	for (int i = 0; rc == 0 && i < 3; i++)
+		rc = put(win, &origin, sizeof(origin), to);
+	return rc || dlclose(module);
+}
+
+static int operations(oriel_win *win, int to, const char *module)
 {
 	static char bytes[BYTES];
 	int rc = oriel_win_lock_all(win, 0);
@@ -41,6 +56,8 @@ static int operations(oriel_win *win, int to)
 		rc = oriel_get(win, bytes, 100, to, 0);
 	for (int i = 0; rc == 0 && i < 7; i++)
 		rc = oriel_win_flush(win, to);
+	if (rc == 0 && module)
+		rc = module_operations(win, to, module);
 	return rc ? rc : oriel_win_unlock_all(win);
 }
 
@@ -56,17 +73,19 @@ static int start_child(void)
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
+	const char *name = strncmp(mode, "name=", 5) == 0 ? mode + 5 : "counted";
+	const char *module = strncmp(mode, "module=", 7) == 0 ? mode + 7 : NULL;
 	oriel_group *world;
 	oriel_job *job;
 	oriel_win *win;
 	void *base;
 
 	if (oriel_init(NULL, &job) || oriel_group_world(job, &world) ||
-	    oriel_win_allocate(BYTES, 1, NULL, world, &base, &win) || oriel_win_set_name(win, "counted"))
+	    oriel_win_allocate(BYTES, 1, NULL, world, &base, &win) || oriel_win_set_name(win, name))
 		return fprintf(stderr, "%s\n", oriel_last_error()), EXIT_FAILURE;
 	if (strcmp(mode, "fork") == 0 && start_child())
 		return EXIT_FAILURE;
-	if (fences(win, 2) || operations(win, (oriel_rank(job) + 1) % oriel_size(job)) || fences(win, 1))
+	if (fences(win, 2) || operations(win, (oriel_rank(job) + 1) % oriel_size(job), module) || fences(win, 1))
 		return fprintf(stderr, "%s\n", oriel_last_error()), EXIT_FAILURE;
 	if (strcmp(mode, "kill") == 0 && oriel_rank(job) == 1)
 		raise(SIGKILL);

@@ -1,5 +1,11 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""schema - whether a profile has the fields of oriel-profile/1, each of its kind; more fields may be there"""
+"""schema - whether a profile has the fields of oriel-profile/1, each of its kind; more fields may be there
+
+usage: schema.py PAGE         whether oriel_profile(7) names the fields and causes, and no others
+"""
+import re
+import sys
 
 CAUSES = ("late_post late_complete late_fence late_collective lock data progress room setup registration signal threads "
           "handover short unknown").split()
@@ -72,3 +78,41 @@ def faults_of(profile):
     if profile["schema"] != "oriel-profile/1":
         return [f"the schema is {profile['schema']}"]
     return faults_of_references(profile)
+
+
+# ---- the manual ----
+
+def section(page, title):
+    """The first table of a section: its rows, cell by cell."""
+    text = page.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.split("\n") if line.startswith("|")][2:]
+
+
+def words(text):
+    return re.findall(r"`([a-z_]+)`", text)
+
+
+def faults_of_page(page):
+    told = {}
+    for row in section(page, "The JSON"):
+        lists = [name for name in words(row[0]) if isinstance(PROFILE.get(name), list)]
+        told.update({name: words(row[1]) for name in lists} or {name: [] for name in words(row[0])})
+    if told.keys() != PROFILE.keys():
+        yield f"fields: {sorted(told.keys() ^ PROFILE.keys())}"
+    for name, fields in PROFILE.items():
+        if isinstance(fields, list) and set(told.get(name, [])) != set(fields[0]):
+            yield f"fields of {name}: {sorted(set(told.get(name, [])) ^ set(fields[0]))}"
+    causes = {row[0].replace(" ", "_") for row in section(page, "Causes")}
+    if causes | {"short"} != set(CAUSES):
+        yield f"causes: {sorted(causes ^ set(CAUSES))}"
+
+
+def main(path):
+    with open(path) as file:
+        faults = list(faults_of_page(file.read()))
+    print("\n".join(faults))
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
