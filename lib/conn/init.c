@@ -6,6 +6,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "am/am_send.h"
@@ -240,8 +241,11 @@ static int open_parts(struct oriel_job *job, const struct oriel_options *options
 
 static void tell_no_profile(void)
 {
-	tell_always(0, "there is no profile: the program is linked with liboriel.a, or finds Oriel's calls by dlsym; link "
-	               "it with liboriel.so");
+	tell_always(
+		0, getauxval(AT_SECURE)
+			   ? "there is no profile: the program is set-user-id, and loads no library in front"
+			   : "there is no profile: the program is linked with liboriel.a, or finds Oriel's calls by dlsym; link "
+				 "it with liboriel.so");
 }
 
 int job_open(struct oriel_job *job, struct boot *boot, const struct oriel_options *options)
