@@ -33,7 +33,7 @@
 #include "see/front/part.h"
 
 #define TRACE_MARK 0x6563617274726f6cULL /* "lortrace" */
-#define TRACE_VERSION 4
+#define TRACE_VERSION 5
 #define TRACE_PREFIX "trace."
 
 #define TRACE_SITES 4096
@@ -63,21 +63,23 @@ enum trace_kind {
 	TRACE_SIGNAL_TAKEN,
 	TRACE_ENTER, /* a collective call begins, of this number (id) and root + 1 (unit_bytes) */
 	TRACE_LEAVE,
-	TRACE_WINDOW,      /* made, of `id` ranks, which follow as pieces: first is a rank */
-	TRACE_WINDOW_NAME, /* follows as pieces */
-	TRACE_WINDOW_FREE, /* begins */
-	TRACE_MEET,        /* a window's creation, or a call that ends with TRACE_MET, begins */
-	TRACE_MET,         /* a collective call of the ranks that follow has returned */
-	TRACE_SEND,        /* a message of tag `id` may leave for rank; object: the communicator */
-	TRACE_SEND_MET,    /* a synchronous send is complete */
-	TRACE_RECEIVE,     /* begins, with any rank */
-	TRACE_RECEIVED,    /* from rank, with tag `id`; `base` receives before it may be pending */
-	TRACE_PROBED,      /* a message of rank and tag `id` is there */
-	TRACE_FREED,       /* memory at `base`, of the window of `object`, or 0: any; after `unit_bytes` ns */
-	TRACE_INIT,        /* MPI begins */
-	TRACE_THREAD,      /* a thread calls, and the level of threads does not allow it */
-	TRACE_REFUSED,     /* the call has failed, or ends the job; rank: the target, or -1 */
-	TRACE_UNKNOWN,     /* what follows cannot be judged */
+	TRACE_WINDOW,       /* made, of `id` ranks, which follow as pieces: first is a rank */
+	TRACE_WINDOW_NAME,  /* follows as pieces */
+	TRACE_WINDOW_FREE,  /* begins */
+	TRACE_MEET,         /* a window's creation, or a call that ends with TRACE_MET, begins */
+	TRACE_MET,          /* a collective call of the ranks that follow has returned */
+	TRACE_SEND,         /* a message of tag `id` may leave for rank; object: the communicator; base: its buffers */
+	TRACE_SEND_MET,     /* a synchronous send is complete */
+	TRACE_RECEIVE,      /* begins, with any rank */
+	TRACE_RECEIVED,     /* from rank, with tag `id`; `base` receives before it may be pending */
+	TRACE_PROBED,       /* a message of rank and tag `id` is there */
+	TRACE_BUFFERS,      /* of a message or collective call, until BUFFERS_DONE of of.request; 0: over at once */
+	TRACE_BUFFERS_DONE, /* id: those of this number */
+	TRACE_FREED,        /* memory at `base`, of the window of `object`, or 0: any; after `unit_bytes` ns */
+	TRACE_INIT,         /* MPI begins */
+	TRACE_THREAD,       /* a thread calls, and the level of threads does not allow it */
+	TRACE_REFUSED,      /* the call has failed, or ends the job; rank: the target, or -1 */
+	TRACE_UNKNOWN,      /* what follows cannot be judged */
 	TRACE_KINDS
 };
 
@@ -93,7 +95,7 @@ enum trace_access { ACCESS_PUT, ACCESS_GET, ACCESS_ACCUMULATE, ACCESS_FETCH };
 #define START_NOCHECK 1
 #define POST_NOPUT 2
 #define OPERATION_OFFSETS 1 /* pieces at the target are bytes behind of.disp */
-#define OPERATION_PLAIN 2   /* `plain` in the place of `of` */
+#define OPERATION_PLAIN 2   /* `plain` in the place of `of`; of buffers, too */
 #define OPERATION_REFUSED 4 /* of the judge: it accesses nothing */
 #define PLAIN_READ 1        /* the origin's memory at plain.read is read */
 #define PLAIN_WRITTEN 2     /* at plain.written it is written */

@@ -7,6 +7,8 @@
  */
 #include "mpi_cases.h"
 
+#pragma GCC optimize("no-optimize-sibling-calls") /* a line is that of the call */
+
 static bool racy;
 
 static void put(int target, MPI_Aint disp)
@@ -278,6 +280,308 @@ static void K13_ibarrier(void)
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* ---- buffers of messages and collective calls ---- */
+
+static uint8_t other[BYTES];
+
+static void large_put(int target, MPI_Aint disp)
+{
+	MPI_Put(buffer, 16, MPI_BYTE, target, disp, 16, MPI_BYTE, win); /* RACE */
+	MPI_Win_flush(target, win);
+}
+
+static void get(int target)
+{
+	MPI_Get(buffer, 8, MPI_BYTE, target, 0, 8, MPI_BYTE, win); /* RACE */
+}
+
+static void send_some(int to)
+{
+	MPI_Send(other, 16, MPI_BYTE, to, 0, MPI_COMM_WORLD);
+}
+
+static void receive_some(int from)
+{
+	MPI_Recv(other, 16, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void K10_send_from_get_buffer(void)
+{
+	if (rank == 0) {
+		get(1);
+		if (!racy)
+			MPI_Win_flush(1, win);
+		MPI_Send(buffer, 8, MPI_BYTE, 2, 0, MPI_COMM_WORLD); /* RACE */
+	}
+	if (rank == 2)
+		receive_some(0);
+}
+
+static void exchange(int with)
+{
+	MPI_Status status;
+
+	MPI_Sendrecv(buffer, 8, MPI_BYTE, with, 0, other, 16, MPI_BYTE, with, 0, MPI_COMM_WORLD, &status); /* RACE */
+}
+
+static void K10_exchange_from_get_buffer(void)
+{
+	if (rank == 0) {
+		get(1);
+		if (!racy)
+			MPI_Win_flush_local(1, win);
+		exchange(2);
+	}
+	if (rank == 2) {
+		receive_some(0);
+		send_some(0);
+	}
+}
+
+static void K10_receive_into_put_buffer(void)
+{
+	MPI_Request request;
+
+	if (rank == 0) {
+		put(1, 0);
+		if (!racy)
+			MPI_Win_flush_local(1, win);
+		MPI_Irecv(buffer, 16, MPI_BYTE, 2, 0, MPI_COMM_WORLD, &request); /* RACE */
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+	if (rank == 2)
+		send_some(0);
+}
+
+/* A put reads what is received until the wait. */
+static void K10_persistent_receive(void)
+{
+	MPI_Request request;
+
+	if (rank == 0) {
+		MPI_Recv_init(buffer, 16, MPI_BYTE, 2, 0, MPI_COMM_WORLD, &request);
+		MPI_Start(&request); /* RACE */
+		if (!racy)
+			MPI_Wait(&request, MPI_STATUS_IGNORE);
+		put(1, 0);
+		if (racy)
+			MPI_Wait(&request, MPI_STATUS_IGNORE);
+		MPI_Request_free(&request);
+	}
+	if (rank == 2)
+		send_some(0);
+}
+
+static void K10_receive_into_window(void)
+{
+	if (rank == 1)
+		MPI_Recv(base + 128, 16, MPI_BYTE, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* RACE */
+	if (rank == 2)
+		send_some(1);
+	if (!racy)
+		MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 0)
+		large_put(1, 128);
+}
+
+static void K10_columns_into_window(void)
+{
+	MPI_Datatype column;
+
+	MPI_Type_vector(4, 4, 16, MPI_BYTE, &column);
+	MPI_Type_commit(&column);
+	if (rank == 0)
+		MPI_Put(buffer, 16, MPI_BYTE, 1, racy ? 3 : 4, 1, column, win); /* RACE */
+	if (rank == 1)
+		MPI_Recv(base, 1, column, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* RACE */
+	if (rank == 2)
+		send_some(1);
+	MPI_Type_free(&column);
+}
+
+/* The message is shorter than the buffer. */
+static void K10_short_message(void)
+{
+	if (rank == 0)
+		large_put(1, racy ? 0 : 16);
+	if (rank == 1)
+		MPI_Recv(base, 64, MPI_BYTE, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* RACE */
+	if (rank == 2)
+		send_some(1);
+}
+
+static void K10_matched_message(void)
+{
+	MPI_Message message;
+
+	if (rank == 0) {
+		MPI_Mprobe(2, 0, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+		put(1, 0);
+		if (!racy)
+			MPI_Win_flush(1, win);
+		MPI_Mrecv(buffer, 16, MPI_BYTE, &message, MPI_STATUS_IGNORE); /* RACE */
+	}
+	if (rank == 2)
+		send_some(0);
+}
+
+static void K10_request_into_window(void)
+{
+	MPI_Request request;
+
+	if (rank == 1) {
+		MPI_Irecv(base, 16, MPI_BYTE, 2, 0, MPI_COMM_WORLD, &request); /* RACE */
+		if (!racy)
+			MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+	if (rank == 2)
+		send_some(1);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 0)
+		large_put(1, 0);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 1 && racy)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void K10_request_from_window(void)
+{
+	MPI_Request request;
+
+	if (rank == 1) {
+		MPI_Isend(base, 16, MPI_BYTE, 2, 0, MPI_COMM_WORLD, &request); /* RACE */
+		if (!racy)
+			MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 0)
+		large_put(1, 0);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 1 && racy)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	if (rank == 2)
+		receive_some(1);
+}
+
+/* The receiver of a message knows that its buffer was read. */
+static void K10_lent_until_received(void)
+{
+	MPI_Request request;
+
+	if (rank == 1)
+		MPI_Isend(base, 16, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &request); /* RACE */
+	if (rank == 0 && racy)
+		large_put(1, 0);
+	if (rank == 0)
+		receive_some(1);
+	if (rank == 0 && !racy)
+		large_put(1, 0);
+	if (rank == 1)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* The owner has seen a word that was put, but not all of 16 bytes. */
+static void K10_polled_word(void)
+{
+	buffer[0] = 1;
+	if (rank == 0)
+		MPI_Put(buffer, racy ? 16 : 8, MPI_BYTE, 1, 0, racy ? 16 : 8, MPI_BYTE, win); /* RACE */
+	if (rank == 0)
+		MPI_Win_flush(1, win);
+	if (rank == 1) {
+		while (*(volatile uint64_t *)base == 0)
+			MPI_Win_sync(win);
+		MPI_Send(base, 16, MPI_BYTE, 2, 0, MPI_COMM_WORLD); /* RACE */
+	}
+	if (rank == 2)
+		receive_some(1);
+}
+
+/* A get may see what the owner has stored behind its send. */
+static void K10_stored_word(void)
+{
+	volatile uint64_t word = 0;
+
+	if (rank == 1) {
+		MPI_Send(base + 16, 16, MPI_BYTE, 2, 0, MPI_COMM_WORLD); /* RACE */
+		*(volatile uint64_t *)base = 1;
+		MPI_Win_sync(win);
+	}
+	if (rank == 2)
+		receive_some(1);
+	while (rank == 0 && !racy && word == 0) {
+		MPI_Get((void *)(uintptr_t)&word, 8, MPI_BYTE, 1, 0, 8, MPI_BYTE, win);
+		MPI_Win_flush(1, win);
+	}
+	if (rank == 0)
+		large_put(1, 16);
+}
+
+/* A leaf writes its buffer, the root reads it. */
+static void K10_bcast(void)
+{
+	if (rank == 1)
+		put(2, 0);
+	MPI_Bcast(buffer, 8, MPI_BYTE, racy ? 0 : 1, MPI_COMM_WORLD); /* RACE */
+}
+
+static void K10_ibcast(void)
+{
+	MPI_Request request;
+
+	MPI_Ibcast(buffer, 8, MPI_BYTE, 1, MPI_COMM_WORLD, &request); /* RACE */
+	if (!racy)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	if (rank == 0)
+		put(2, 0);
+	if (racy)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* The root alone has a result. */
+static void K10_reduce(void)
+{
+	if (rank == 0)
+		get(1);
+	MPI_Reduce(other, buffer, 8, MPI_BYTE, MPI_BOR, racy ? 0 : 2, MPI_COMM_WORLD); /* RACE */
+}
+
+/* The first member has none. */
+static void K10_exscan(void)
+{
+	if (rank == (racy ? 1 : 0))
+		put(2, 0);
+	MPI_Exscan(other, buffer, 8, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD); /* RACE */
+}
+
+/* What the put adds to must be there before the call begins. */
+static void K10_allreduce_in_place(void)
+{
+	if (rank == 0)
+		large_put(1, 0);
+	if (!racy)
+		MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Allreduce(MPI_IN_PLACE, base, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD); /* RACE */
+}
+
+/* The put goes between two blocks. */
+static void K10_gatherv(void)
+{
+	const int counts[4] = { 8, 8, 8, 8 }, displs[4] = { 0, 32, 64, 96 };
+
+	MPI_Gatherv(other, 8, MPI_BYTE, base, counts, displs, MPI_BYTE, 0, MPI_COMM_WORLD); /* RACE */
+	if (rank == 3)
+		large_put(0, racy ? 64 : 72);
+}
+
+/* The root's own block stays as it is. */
+static void K10_gather_in_place(void)
+{
+	if (rank == 3)
+		MPI_Get(buffer, 16, MPI_BYTE, 0, racy ? 16 : 0, 16, MPI_BYTE, win);                            /* RACE */
+	MPI_Gather(rank == 0 ? MPI_IN_PLACE : other, 16, MPI_BYTE, base, 16, MPI_BYTE, 0, MPI_COMM_WORLD); /* RACE */
+}
+
 /* ---- datatypes, requests, accumulates ---- */
 
 static void K8_columns(void)
@@ -372,6 +676,26 @@ static const struct check_case cases[] = {
 	{ "K13_reduce", K13_reduce },
 	{ "K13_scan", K13_scan },
 	{ "K13_ibarrier", K13_ibarrier },
+	{ "K10_send_from_get_buffer", K10_send_from_get_buffer },
+	{ "K10_exchange_from_get_buffer", K10_exchange_from_get_buffer },
+	{ "K10_receive_into_put_buffer", K10_receive_into_put_buffer },
+	{ "K10_persistent_receive", K10_persistent_receive },
+	{ "K10_receive_into_window", K10_receive_into_window },
+	{ "K10_columns_into_window", K10_columns_into_window },
+	{ "K10_short_message", K10_short_message },
+	{ "K10_matched_message", K10_matched_message },
+	{ "K10_request_into_window", K10_request_into_window },
+	{ "K10_request_from_window", K10_request_from_window },
+	{ "K10_lent_until_received", K10_lent_until_received },
+	{ "K10_polled_word", K10_polled_word },
+	{ "K10_stored_word", K10_stored_word },
+	{ "K10_bcast", K10_bcast },
+	{ "K10_ibcast", K10_ibcast },
+	{ "K10_reduce", K10_reduce },
+	{ "K10_exscan", K10_exscan },
+	{ "K10_allreduce_in_place", K10_allreduce_in_place },
+	{ "K10_gatherv", K10_gatherv },
+	{ "K10_gather_in_place", K10_gather_in_place },
 	{ "K8_columns", K8_columns },
 	{ "K9_requests_of_puts", K9_requests_of_puts },
 	{ "K7_types_of_accumulates", K7_types_of_accumulates },

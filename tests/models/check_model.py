@@ -23,7 +23,10 @@ that buffer by a call that returns when it is done; `set T` and `spin T`, accumu
 have taken effect: `spin` sees a `set`; `poll`: loads of a word until a put of `flag T` has come, which no recorder
 sees; `flush T`, `local T` (flush_local), `lock T`, `share T`, `unlock T`, `post O..`, `start T..`, `complete`,
 `wait`, `fence`, `precede` (a fence with NOPRECEDE), `signal T`, `taken` (signal_wait), `send T`, `ssend T` (a
-synchronous send), `recv O`, `barrier`, `bcast`, from rank 0, `reduce`, to rank 0.
+synchronous send), `recv O`, `barrier`, `bcast`, from rank 0, `reduce`, to rank 0. Of messages whose buffer is the
+rank's own memory, to which others put: `give T` (a send), `take O` (a receive), `lend T`, `expect O` (the nonblocking
+ones), `done` (the wait for the latest of these), and `show T`, a send of the word of `flag`. `raise` is a store, which
+no recorder sees, and `look T` gets the word until it is raised.
 
 usage: check_model.py            all programs; it takes some seconds
        check_model.py RULE       the program that shows what the rule is for
@@ -67,11 +70,24 @@ RULES = {  # what is left out, or is wrong: a program that shows it
     "bcast_is_no_barrier": "bcast; put 2; flush 2 | put 2; flush 2; bcast | bcast",
     "reduce_orders_root_last": "reduce; put 2; flush 2 | put 2; flush 2; reduce | reduce",
     "reduce_is_no_barrier": "put 2; flush 2; reduce | reduce; put 2; flush 2 | reduce",
+    "send_reads_before_the_message_leaves": "give 1 | recv 0; put 0; flush 0",
+    "receive_writes_when_the_message_is_there": "take 1 | put 0; flush 0; send 0",
+    "send_reads": "give 2 | put 0; flush 0 | recv 0",
+    "receive_writes": "take 2 | put 0; flush 0 | send 0",
+    "what_is_lent_is_read_until_done": "lend 2; barrier; done | barrier; put 0; flush 0 | barrier; recv 0",
+    "done_ends_what_is_lent": "lend 2; done; barrier | barrier; put 0; flush 0 | barrier; recv 0",
+    "receiver_ends_what_is_lent": "lend 1; done | recv 0; put 0; flush 0",
+    "what_is_expected_is_written_from_the_call_on": "expect 1; done | put 0; flush 0; send 0",
+    "done_ends_what_is_expected": "expect 2; done; barrier | barrier; put 0; flush 0 | send 0; barrier",
+    "owner_may_have_seen_a_flag": "flag 1 | poll; show 2 | recv 1",
+    "get_may_see_a_store_behind_a_message": "give 2; raise | look 0; put 0; flush 0 | recv 0",
     "order_is_transitive": "put 2; flush 2; send 1 | recv 0; send 2 | recv 1; put 2; flush 2",
 }
 # Programs whose verdict depends on the order of things: a race need not be reported in each execution.
 BY_CHANCE = {"set", "spin", "flag", "poll", "ssend"}
 OPERATIONS = {"put", "get", "set", "flag", "signal"}
+SENDS, RECEIVES = ("send", "ssend", "give", "show", "lend"), ("recv", "take", "expect")
+OWN = {"give", "show", "take", "lend", "expect"}  # accesses of the rank's own memory
 MORE = [
     "lock 2; put 2; unlock 2; send 1 | recv 0; put 2; flush 2 | ",
     "lock 2; put 2; flush 2; send 1; unlock 2 | recv 0; put 2; flush 2 | ",
@@ -94,6 +110,20 @@ MORE = [
     "put 2; flush 2; set 1 | spin 1; put 2; flush 2 | ",
     "put 2; flag 1 | poll; put 2; flush 2 | ",
     "bcast; barrier; put 2; flush 2 | put 2; flush 2; bcast; barrier | bcast; barrier",
+    "post 1; give 2; wait | start 0; put 0; complete | recv 0",
+    "post 1; wait; give 2 | start 0; put 0; complete | recv 0",
+    "give 2; post 1; wait | start 0; put 0; complete | recv 0",
+    "take 2; precede; fence | precede; put 0; fence | send 0; precede; fence",
+    "precede; take 2; fence | precede; put 0; fence | precede; send 0; fence",
+    "lock 0; take 2; unlock 0 | lock 0; put 0; unlock 0 | send 0",
+    "take 1 | send 0; put 0; flush 0",
+    "take 1; give 2 | put 0; send 0; flush 0 | recv 0",
+    "lend 2; barrier; done | barrier; put 0; flush 0 | recv 0; barrier",
+    "lend 1; recv 1; done | recv 0; put 0; flush 0; send 0",
+    "expect 1; post 1; done; wait | start 0; send 0; put 0; complete",
+    "flag 1 | give 2; poll | recv 1",
+    "flag 1 | show 2 | recv 1",
+    "give 2; raise | look 0; send 2 | recv 0; recv 1; put 0; flush 0",
 ]
 
 
@@ -134,13 +164,23 @@ class Program:
             for at, call in enumerate(line):
                 if call[0] == "put":
                     self.conflicts[rank, at] = "memory", call[1]
+                elif call[0] == "flag":
+                    self.conflicts[rank, at] = "flag", call[1]
                 elif call[0] in ("get", "use"):
                     self.conflicts[rank, at] = "buffer", rank
+                elif call[0] in OWN:
+                    self.conflicts[rank, at] = "flag" if call[0] == "show" else "memory", rank
         names = [call[0] for line in lines for call in line]
         self.by_chance = not BY_CHANCE.isdisjoint(names) or names.count("signal") > 1
 
     def conflict(self, a, b):
-        return a != b and self.conflicts[a] == self.conflicts[b]
+        """Two accesses that are no operations are not judged."""
+        is_operation = any(self.lines[rank][at][0] in OPERATIONS for rank, at in (a, b))
+        return a != b and is_operation and self.conflicts[a] == self.conflicts[b]
+
+    def begun_before(self, rank, at):
+        """Where the message begins for which a `done` waits."""
+        return [i for i in range(at) if self.lines[rank][i][0] in ("lend", "expect")][-1]
 
     def epoch(self, rank, at):
         """Of an operation: the number of starts and of fences before it, and whether an epoch of start is open."""
@@ -193,19 +233,29 @@ def may_take_effect(program, state, op):
     rank, at = op
     call = program.lines[rank][at]
     target = call[1]
+    if call[0] in OWN:
+        return call[0] != "take" or is_there(state, target, rank)
     _, fences, in_start = program.epoch(rank, at)
     if call[0] == "signal":  # what was issued to this target before is complete there
-        return all(other in state.effects for other in state.issued
+        return all(other in state.effects for other in operations(program, state)
                    if other[0] == rank and other[1] < at and program.lines[rank][other[1]][1] == target)
     if in_start:
         return state.count("post", target, rank) >= group_index(program, rank, "start", target, at)
     if fences:
-        before = [other for other in state.issued if program.lines[other[0]][other[1]][1] == target and
+        before = [other for other in operations(program, state) if program.lines[other[0]][other[1]][1] == target and
                   program.epoch(*other)[1] < fences and not program.epoch(*other)[2]]
         kinds = [call[0] for call in program.lines[target] if call[0] in ("fence", "precede")]
         whole = kinds[fences - 1] == "precede" or all(other in state.effects for other in before)
         return state.count("fence", target) >= fences and whole
     return True
+
+
+def operations(program, state):
+    return [op for op in state.issued if program.lines[op[0]][op[1]][0] in OPERATIONS]
+
+
+def is_there(state, sender, receiver):
+    return state.count("send", sender, receiver) > state.count("recv", sender, receiver)
 
 
 def own(program, state, rank, names, target=None, since=0):
@@ -246,17 +296,24 @@ def may_end(program, state, rank):
         number = state.count("fence", rank)
         if name == "precede":
             return True
-        mine = [op for op in state.issued - state.effects if rank in (op[0], program.lines[op[0]][op[1]][1]) and
-                program.epoch(*op)[1] < number and (op[0] != rank or program.lines[rank][op[1]][0] == "get") or
-                op in state.issued - state.effects and program.lines[op[0]][op[1]][1] == rank and
-                program.epoch(*op)[1] < number]
+        mine = [op for op in set(operations(program, state)) - state.effects
+                if program.epoch(*op)[1] < number and (program.lines[op[0]][op[1]][1] == rank or
+                                                       op[0] == rank and program.lines[rank][op[1]][0] == "get")]
         return all(state.count("fence", other) >= number for other in program.ranks) and not mine
     if name == "taken":
         return state.count("effect", "signal", rank) > state.count("taken", rank)
     if name == "ssend":
         return state.count("receiving", rank, to[0]) >= state.count("send", rank, to[0])
     if name == "recv":
-        return state.count("send", to[0], rank) > state.count("recv", to[0], rank)
+        return is_there(state, to[0], rank)
+    if name in ("give", "show", "take"):
+        return (rank, state.at[rank]) in state.effects
+    if name == "done":
+        begun = program.begun_before(rank, state.at[rank])
+        kind, partner = program.lines[rank][begun]
+        return (rank, begun) in state.effects and (kind == "lend" or is_there(state, partner, rank))
+    if name == "look":
+        return state.count("raised", to[0]) > 0
     if name == "barrier":
         return all(state.count("barrier", other) >= state.count("barrier", rank) for other in program.ranks)
     if name == "bcast":
@@ -275,7 +332,7 @@ def is_complete(program, state, origin, target, number):
                 group_index(program, origin, "start", target, op[1]) == number]
 
 
-IMMEDIATE = OPERATIONS - {"set"} | {"use", "post", "start", "send"}
+IMMEDIATE = OPERATIONS - {"set"} | {"use", "post", "start", "send", "lend", "expect", "raise"}
 
 
 def begin(program, state, rank):
@@ -283,14 +340,16 @@ def begin(program, state, rank):
     call = program.lines[rank][state.at[rank]]
     name, to, access = call[0], call[1:], (rank, state.at[rank])
     judge = Judge.of(state.judge)
-    if name in OPERATIONS:
+    if name in OPERATIONS | OWN:
         new.issued = state.issued | {access}
     for other in to if name == "post" else ():
         new.add("post", rank, other)
     if name in ("send", "ssend"):
         new.add("send", rank, to[0])
-    if name == "recv":
+    if name in RECEIVES:
         new.add("receiving", to[0], rank)
+    if name == "raise":
+        new.add("raised", rank)
     if name in ("barrier", "bcast", "reduce"):
         new.add(name, rank)
     if name in ("fence", "precede"):
@@ -319,8 +378,12 @@ def end(program, state, rank):
     if call[0] in ("lock", "share"):
         new.locks = after(state.locks, (rank, call[1]), call[0])
         new.grants = state.grants + (rank,)
-    if call[0] == "recv":
+    if call[0] in ("recv", "take"):
         new.add("recv", call[1], rank)
+    if call[0] == "done":
+        kind, partner = program.lines[rank][program.begun_before(rank, state.at[rank])]
+        if kind == "expect":
+            new.add("recv", partner, rank)
     if call[0] == "taken":
         new.add("taken", rank)
     judge.end(program, rank, state.at[rank])
@@ -339,6 +402,8 @@ def take_effect(program, state, op):
     new.effects = state.effects | {op}
     call = program.lines[op[0]][op[1]]
     new.add("effect", call[0], call[1])
+    if call[0] in ("give", "show", "lend"):
+        new.add("send", op[0], call[1])
     if op in program.conflicts:
         new.order = state.order + (op,)
     return new
@@ -376,10 +441,13 @@ def join(a, b):
 
 
 class Judge:
-    """A clock of each rank. An access has the clock at its begin, and completions: (rank, time of that rank)."""
+    """
+    A clock of each rank. An access has the clock at its begin, and completions: (rank, time of that rank). Behind the
+    times of all ranks are those by which accesses of their own memory end.
+    """
 
     def __init__(self, ranks):
-        zero = tuple(0 for _ in ranks)
+        zero = tuple(0 for _ in ranks) * 2
         self.clocks = [zero for _ in ranks]
         self.accesses = {}  # (rank, at) -> (clock or None: judged later, completions)
         self.slots = {}  # releases, by name
@@ -402,13 +470,14 @@ class Judge:
         if slot in self.slots:
             self.clocks[rank] = join(self.clocks[rank], self.slots[slot])
 
-    def complete(self, rank, accesses):
+    def complete(self, rank, accesses, is_own=False):
         """The accesses are over for all that know this time of the rank."""
         clock = self.clocks[rank]
-        self.clocks[rank] = tuple(value + (other == rank) for other, value in enumerate(clock))
+        which = rank + len(self.clocks) if is_own else rank
+        self.clocks[rank] = tuple(value + (other == which) for other, value in enumerate(clock))
         for access in accesses:
             start, completions = self.accesses[access]
-            self.accesses[access] = start, completions + ((rank, self.clocks[rank][rank]),)
+            self.accesses[access] = start, completions + ((which, self.clocks[rank][which]),)
 
     def judge(self, program, access, clock):
         """Reports the access if a conflicting one, which has been judged, is not over when it begins, nor it before."""
@@ -419,10 +488,16 @@ class Judge:
                 continue
             if any(clock[rank] >= time for rank, time in ends):
                 continue
-            if not any(start[rank] >= time for rank, time in completions):
+            if not any(start[rank] >= time for rank, time in completions) and not self.is_seen(program, other, access):
                 self.reported = True
 
-    def pending(self, program, rank, target=None, names=("put", "get"), since=0):
+    @staticmethod
+    def is_seen(program, earlier, later):
+        """The owner of the flag may have seen it, by loads, before its own access."""
+        names = [program.lines[rank][at][0] for rank, at in (earlier, later)]
+        return names == ["flag", "show"] and WITHOUT != "owner_may_have_seen_a_flag"
+
+    def pending(self, program, rank, target=None, names=("put", "get", "flag"), since=0):
         return [access for access in self.accesses if access[0] == rank and access[1] >= since and
                 program.lines[rank][access[1]][0] in names and target in (None, program.lines[rank][access[1]][1])]
 
@@ -444,8 +519,12 @@ class Judge:
         name, to = call[0], call[1:]
         if WITHOUT != "poll_follows_put":
             self.acquire(rank, "polled", rank)
-        if name in ("put", "get", "use"):
+        if name in ("put", "get", "use", "flag"):
             self.begin_access(program, rank, at)
+        if name in OWN and name != "take":
+            self.begin_own(program, rank, at)
+        if name == "take" and WITHOUT == "receive_writes_when_the_message_is_there":
+            self.begin_own(program, rank, at)
         if name == "flag":
             self.release(rank, "polled", to[0])
         if name == "set":
@@ -478,9 +557,9 @@ class Judge:
             if name == "fence" and WITHOUT != "fence_completes":
                 self.complete(rank, self.pending(program, rank))
             self.release(rank, "fence", self.fences(program, rank, at), rank)
-        if name in ("send", "ssend"):
-            self.release(rank, "send", rank, to[0], self.number(program, rank, at))
-        if name == "recv":
+        if name in SENDS:
+            self.release(rank, "send", rank, to[0], self.message(program, rank, at, SENDS))
+        if name in RECEIVES:
             self.release(rank, "receives", rank)
         if name == "send" and WITHOUT == "send_does_not_wait":
             self.acquire(rank, "receives", to[0])
@@ -500,6 +579,51 @@ class Judge:
             self.judge(program, access, self.clocks[rank])
         if call[0] == "use":
             self.complete(rank, [access])
+
+    def begin_own(self, program, rank, at):
+        """An access of the rank's own memory: a nonblocking one ends when it is done."""
+        access, name = (rank, at), program.lines[rank][at][0]
+        if WITHOUT == ("receive_writes" if name in ("take", "expect") else "send_reads"):
+            return
+        if name == "expect" and WITHOUT == "what_is_expected_is_written_from_the_call_on":
+            return
+        self.accesses[access] = None, ()
+        self.judge(program, access, self.clocks[rank])
+        is_over = name in ("give", "show") and WITHOUT != "send_reads_before_the_message_leaves" or name == "take"
+        if is_over or name == "lend" and WITHOUT == "what_is_lent_is_read_until_done":
+            self.complete(rank, [access], is_own=True)
+
+    def end_receive(self, program, rank, at):
+        """The message is there: what its sender knew, and what it has lent to it."""
+        sender = program.lines[rank][at][1]
+        number = self.message(program, rank, at, RECEIVES)
+        clock = self.slots["send", sender, rank, number]
+        if WITHOUT == "order_is_transitive":
+            clock = tuple(value if other == sender else 0 for other, value in enumerate(clock))
+        if WITHOUT != "receive_follows_send":
+            self.clocks[rank] = join(self.clocks[rank], clock)
+        lent = [access for access in self.accesses if access[0] == sender and
+                program.lines[sender][access[1]] == ("lend", rank) and
+                self.message(program, sender, access[1], SENDS) == number]
+        if WITHOUT != "receiver_ends_what_is_lent":
+            self.complete(rank, lent, is_own=True)
+
+    def end_done(self, program, rank, at):
+        access = rank, program.begun_before(rank, at)
+        kind, _ = program.lines[rank][access[1]]
+        if kind == "expect":
+            self.end_receive(program, *access)
+        if kind == "expect" and WITHOUT == "what_is_expected_is_written_from_the_call_on":
+            self.accesses[access] = None, ()
+            self.judge(program, access, self.clocks[rank])
+        if access in self.accesses and WITHOUT != f"done_ends_what_is_{'lent' if kind == 'lend' else 'expected'}":
+            self.complete(rank, [access], is_own=True)
+
+    @staticmethod
+    def message(program, rank, at, names):
+        """The number of a message of these two ranks, in their order."""
+        partner = program.lines[rank][at][1]
+        return sum(call[0] in names and call[1] == partner for call in program.lines[rank][:at])
 
     @staticmethod
     def fences(program, rank, at):
@@ -540,16 +664,27 @@ class Judge:
                 self.acquire(rank, "fence", self.fences(program, rank, at), other)
         if name == "taken":
             self.end_taken(program, rank)
-        if name == "recv" and WITHOUT != "receive_follows_send":
-            sent = ("send", to[0], rank, self.number(program, rank, at))
-            clock = self.slots[sent]
-            if WITHOUT == "order_is_transitive":
-                clock = tuple(value if other == to[0] else 0 for other, value in enumerate(clock))
-            self.clocks[rank] = join(self.clocks[rank], clock)
+        if name in ("recv", "take"):
+            self.end_receive(program, rank, at)
+        if name == "take" and WITHOUT != "receive_writes_when_the_message_is_there":
+            self.begin_own(program, rank, at)
+        if name == "done":
+            self.end_done(program, rank, at)
+        if name in ("give", "show") and WITHOUT == "send_reads_before_the_message_leaves":
+            self.complete(rank, [(rank, at)], is_own=True)
+        if name == "look" and WITHOUT != "get_may_see_a_store_behind_a_message":
+            self.see_own(rank, to[0])
         if name == "ssend" and WITHOUT != "synchronous_send_follows_receive":
             self.acquire(rank, "receives", to[0])
         if name in ("barrier", "bcast", "reduce"):
             self.end_collective(program, rank, name, self.number(program, rank, at))
+
+    def see_own(self, rank, owner):
+        """What a get brings may be a word that the owner has stored behind accesses of its own."""
+        which = len(self.clocks) + owner
+        latest = self.clocks[owner][which]
+        self.clocks[rank] = tuple(max(value, latest) if other == which else value
+                                  for other, value in enumerate(self.clocks[rank]))
 
     def end_lock(self, rank, name, target):
         if WITHOUT == "lock_follows_unlock" or name == "share" and WITHOUT == "shared_follows_exclusive":

@@ -115,6 +115,11 @@ struct window *window_take(uint64_t handle)
 	return taken;
 }
 
+bool window_was_made(void)
+{
+	return __atomic_load_n(&changes, __ATOMIC_ACQUIRE) > 0;
+}
+
 void window_drop(struct window *window)
 {
 	free(window->ranks);

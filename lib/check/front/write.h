@@ -118,6 +118,9 @@ struct window *window_take(uint64_t handle);
 void window_put_back(struct window *window);
 void window_drop(struct window *window);
 
+/* Returns whether the process has had a window. */
+bool window_was_made(void);
+
 /* A call on the window waits from here on. It is shown if the window is Oriel's. */
 void window_await(struct place place, const struct window *window, struct trace_wait wait);
 

@@ -288,11 +288,19 @@ static void compare(const struct access *earlier, const struct access *later)
 	}
 }
 
+/* Returns whether the owner may have seen the operation, by loads, before its own access. */
+static bool is_seen(const struct access *access, const struct access *operation)
+{
+	return !access->window && operation->may_be_seen && access->rank == operation->owner && operation->ns < access->ns;
+}
+
 static void judge(struct access *access, struct access *other)
 {
 	if (other == access || other->seen == looks || other->is_dead)
 		return;
 	other->seen = looks;
+	if ((!access->window && !other->window) || is_seen(access, other) || is_seen(other, access))
+		return;
 	if (!conflicts(access->how, other->how) || is_over(other, access->start) || is_over(access, other->start))
 		return;
 	compare(other, access);
@@ -367,12 +375,30 @@ static void list(struct access *access, unsigned level)
 	}
 }
 
-void access_begin(struct access *access, struct clock *start)
+static void look(struct access *access, struct clock *start)
 {
 	access->start = start;
 	looks++;
 	for (unsigned level = 0; level < LEVELS; level++)
 		judge_level(access, level);
+}
+
+static void free_access(struct access *access)
+{
+	clock_drop(access->start);
+	free(access->more_ends);
+	free(access);
+}
+
+void access_pass(struct access *access, struct clock *start)
+{
+	look(access, start);
+	free_access(access);
+}
+
+void access_begin(struct access *access, struct clock *start)
+{
+	look(access, start);
 	list(access, level_of(access));
 	access->next = all;
 	all = access;
@@ -422,9 +448,7 @@ static void free_dead(void)
 			continue;
 		}
 		*at = access->next;
-		clock_drop(access->start);
-		free(access->more_ends);
-		free(access);
+		free_access(access);
 		access_count--;
 	}
 }

@@ -7,14 +7,14 @@
 
 #define PLACES_AT_FIRST 4096
 
-static int rank_count;
-static struct clock **clocks; /* of the ranks, as they are now */
+static int rank_count, time_count; /* of a clock: two for each rank */
+static struct clock **clocks;      /* of the ranks, as they are now */
 
 /* ---- clocks ---- */
 
 static struct clock *new_clock(const struct clock *from)
 {
-	size_t bytes = sizeof(struct clock) + (size_t)rank_count * sizeof(uint64_t);
+	size_t bytes = sizeof(struct clock) + (size_t)time_count * sizeof(uint64_t);
 	struct clock *clock = calloc(1, bytes);
 
 	if (!clock)
@@ -28,6 +28,7 @@ static struct clock *new_clock(const struct clock *from)
 void clocks_make(int ranks)
 {
 	rank_count = ranks;
+	time_count = 2 * ranks;
 	clocks = calloc((size_t)ranks, sizeof(*clocks));
 	if (!clocks)
 		program_fail("out of memory");
@@ -62,7 +63,7 @@ static struct clock *own(struct clock **clock)
 
 static bool is_known(const struct clock *clock, const struct clock *other)
 {
-	for (int i = 0; i < rank_count; i++) {
+	for (int i = 0; i < time_count; i++) {
 		if (other->times[i] > clock->times[i])
 			return false;
 	}
@@ -76,7 +77,7 @@ static void join(struct clock **clock, const struct clock *other)
 	if (!other || *clock == other || is_known(*clock, other))
 		return;
 	joined = own(clock);
-	for (int i = 0; i < rank_count; i++) {
+	for (int i = 0; i < time_count; i++) {
 		if (other->times[i] > joined->times[i])
 			joined->times[i] = other->times[i];
 	}
@@ -95,7 +96,7 @@ struct clock *clock_joined(struct clock *clock, const struct clock *other)
 
 void clock_lower(struct clock *clock, const struct clock *other)
 {
-	for (int i = 0; other && i < rank_count; i++) {
+	for (int i = 0; other && i < time_count; i++) {
 		if (other->times[i] < clock->times[i])
 			clock->times[i] = other->times[i];
 	}
@@ -105,7 +106,7 @@ struct clock *clock_of_all_times(void)
 {
 	struct clock *clock = new_clock(NULL);
 
-	for (int i = 0; i < rank_count; i++)
+	for (int i = 0; i < time_count; i++)
 		clock->times[i] = UINT64_MAX;
 	return clock;
 }
@@ -113,6 +114,25 @@ struct clock *clock_of_all_times(void)
 uint64_t clock_step(int rank)
 {
 	return ++own(&clocks[rank])->times[rank];
+}
+
+int clock_index_of_own(int rank)
+{
+	return rank_count + rank;
+}
+
+uint64_t clock_step_own(int rank)
+{
+	return ++own(&clocks[rank])->times[clock_index_of_own(rank)];
+}
+
+void clock_join_own(int rank, int other)
+{
+	int index = clock_index_of_own(other);
+	uint64_t latest = clocks[other]->times[index];
+
+	if (clocks[rank]->times[index] < latest)
+		own(&clocks[rank])->times[index] = latest;
 }
 
 /* ---- slots ---- */

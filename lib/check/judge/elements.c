@@ -54,10 +54,11 @@ void acquire_elements(const struct access *access)
 	for_elements(access, slot_acquire);
 }
 
-void release_polled(const struct access *access)
+void release_polled(struct access *access)
 {
 	uint64_t bytes = access->piece_count == 1 ? access->pieces[0].bytes : 0;
 
-	if (bytes > 0 && bytes <= 8)
+	access->may_be_seen = bytes > 0 && bytes <= 8;
+	if (access->may_be_seen)
 		slot_release((struct slot_name){ .kind = SLOT_POLLED, .object = (uint64_t)access->owner }, access->rank);
 }

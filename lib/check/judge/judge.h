@@ -12,7 +12,7 @@
  * access.c keeps the accesses of each rank's memory, by address. An access has the clock with which
  * it begins, and ends, each a rank and its time. It is over for an access whose clock knows one of
  * them. Two accesses race if they conflict, share a byte, and neither is over when the other
- * begins.
+ * begins. Accesses by messages and collective calls have no window: one of the two must have one.
  *
  * Where a trace does not say what orders accesses, all is taken as ordered that can be: nothing is
  * reported that may be none. tests/models/check_model.py has the rules, and what each is for.
@@ -124,6 +124,14 @@ void clock_lower(struct clock *clock, const struct clock *other);
 /* Returns the rank's own time after one step of it. */
 uint64_t clock_step(int rank);
 
+/*
+ * The rank's own accesses end by another time of it, which has an index of its own. A rank that
+ * gets memory of this one may learn of this time alone, by a word that was stored there.
+ */
+int clock_index_of_own(int rank);
+uint64_t clock_step_own(int rank);
+void clock_join_own(int rank, int other);
+
 /* Returns whether the clock knows of this time. */
 static inline bool clock_knows(const struct clock *clock, int rank, uint64_t time)
 {
@@ -195,7 +203,7 @@ struct judge_window {
 };
 
 struct end {
-	int rank;
+	int rank; /* or what clock_index_of_own returns */
 	uint64_t time;
 	uint32_t site; /* of the call */
 	uint64_t ns;   /* when it ended it */
@@ -207,13 +215,14 @@ struct access {
 	enum access_how how;
 	uint8_t type;
 	uint8_t op;
-	bool is_local; /* of a buffer at the origin */
+	bool is_local;    /* of a buffer at the origin */
+	bool may_be_seen; /* by loads of the owner, which take it for a message */
 	bool is_dead;
 	uint32_t kept; /* by operations and signals that refer to it */
 	uint32_t site;
-	uint64_t ns; /* of the call */
-	const struct judge_window *window;
-	uint64_t base; /* of the owner's part of the window */
+	uint64_t ns;                       /* of the call */
+	const struct judge_window *window; /* NULL: it is no operation's */
+	uint64_t base;                     /* of the owner's part of the window */
 	struct clock *start;
 	uint64_t seen; /* by the look of that number */
 	uint32_t piece_count;
@@ -235,6 +244,9 @@ void access_end(struct access *access, struct end end);
 
 /* Judges an access that begins with this clock, and keeps it. */
 void access_begin(struct access *access, struct clock *start);
+
+/* Judges an access that no later one can race with, and frees it. */
+void access_pass(struct access *access, struct clock *start);
 
 /* Forgets what is over for every access that may come. `oldest`: a clock older than those. */
 void accesses_forget(const struct clock *oldest);

@@ -60,7 +60,15 @@ static void take_leave(const struct trace_event *event, int rank)
 struct stream {
 	struct slot_name name; /* of the next message to be sent */
 	uint64_t received;
+	struct sent *sent; /* messages that have not been received, the latest first */
 	struct stream *next;
+};
+
+/* A message that is read from buffers of its sender until it is received, or the send is done. */
+struct sent {
+	uint64_t number;
+	struct access *access;
+	struct sent *next;
 };
 
 static struct stream *streams[PLACES];
@@ -85,10 +93,41 @@ static struct stream *stream_of(const struct trace_event *event, int sender, int
 	return stream;
 }
 
-static void take_send(struct stream *stream, int rank)
+static void add_sent(struct stream *stream, struct access *access)
+{
+	struct sent *sent = access ? malloc(sizeof(*sent)) : NULL;
+
+	if (!access)
+		return;
+	if (!sent)
+		program_fail("out of memory");
+	access->kept++;
+	*sent = (struct sent){ stream->name.c, access, stream->sent };
+	stream->sent = sent;
+}
+
+static void take_send(struct stream *stream, const struct trace_event *event, int rank)
 {
 	slot_release(stream->name, rank);
+	add_sent(stream, sent_access(rank, event->base));
 	stream->name.c++;
+}
+
+/* The rank has received the messages up to this number. */
+static void end_sent(struct stream *stream, uint64_t number, int rank, uint32_t site)
+{
+	struct sent **at = &stream->sent, *sent;
+
+	while ((sent = *at)) {
+		if (sent->number > number) {
+			at = &sent->next;
+			continue;
+		}
+		*at = sent->next;
+		end_sent_access(sent->access, rank, site);
+		let_go(sent->access);
+		free(sent);
+	}
 }
 
 /* The rank knows what the sender did before its message of this number, or before its last one. */
@@ -108,6 +147,7 @@ static void take_received(struct stream *stream, const struct trace_event *event
 	struct slot_name name = stream->name;
 
 	learn_of_message(stream, stream->received + event->base, rank);
+	end_sent(stream, stream->received + event->base, rank, event->site);
 	name.c = stream->received++;
 	if (name.c + 1 < stream->name.c)
 		slot_remove(name);
@@ -122,7 +162,7 @@ static void take_point_to_point(const struct trace_event *event, int rank)
 	if (event->rank < 0)
 		return;
 	if (event->kind == TRACE_SEND)
-		take_send(stream_of(event, rank, event->rank), rank);
+		take_send(stream_of(event, rank, event->rank), event, rank);
 	if (event->kind == TRACE_SEND_MET)
 		clock_join(rank, replaying.ranks[event->rank].receiving);
 	if (event->kind == TRACE_RECEIVED)

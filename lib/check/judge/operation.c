@@ -129,7 +129,7 @@ static struct access *make_at_target(const struct view *view, const struct view 
 		                     .ns = event->ns,
 		                     .window = view->window,
 		                     .base = target->is_dynamic ? 0 : target->base };
-	struct trace_piece few[FEW_PIECES], *moved = few;
+	struct trace_piece few[FEW_PIECES] = { { 0 } }, *moved = few;
 	struct access *made;
 
 	if (event->of.target_pieces > FEW_PIECES)
@@ -261,6 +261,8 @@ static void settle_operation(const struct view *view, struct operation *operatio
 	operation->is_settled = true;
 	if (operation->is_fetch)
 		acquire_elements(operation->at);
+	if (operation->written)
+		clock_join_own(rank, operation->target);
 	if (operation->gate == GATE_LOCKS)
 		learn_of_locks(view, operation, join_rank, &rank);
 	judge_late(view, operation);

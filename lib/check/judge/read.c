@@ -361,6 +361,11 @@ void traces_read(struct job_traces *traces, const char *job, bool now)
 
 /* ---- events, in the order of time ---- */
 
+static bool has_pieces(const struct trace_event *event)
+{
+	return event->kind == TRACE_OPERATION || event->kind == TRACE_BUFFERS;
+}
+
 /* Returns whether the event can be used. */
 static bool is_sound(const struct job_traces *traces, const struct read_trace *read, const struct trace_event *event)
 {
@@ -369,7 +374,7 @@ static bool is_sound(const struct job_traces *traces, const struct read_trace *r
 
 	return event->kind > TRACE_PIECES && event->kind < TRACE_KINDS && event->rank >= (needs_rank ? 0 : -1) &&
 	       event->rank < traces->size && event->count < read->end - read->at &&
-	       (event->kind != TRACE_OPERATION || event->flags & OPERATION_PLAIN ||
+	       (!has_pieces(event) || event->flags & OPERATION_PLAIN ||
 	        pieces <= (uint64_t)event->count * TRACE_ROOM_PIECES) &&
 	       (event->kind != TRACE_WINDOW_NAME || event->count * sizeof(union trace_room) >= PART_NAME_BYTES);
 }
@@ -485,7 +490,7 @@ bool traces_next(struct job_traces *traces, struct judge_event *next)
 	if (!is_sound(traces, read, &next->event))
 		fail_damaged(read);
 	next->event.site = site_of(read, &next->event);
-	if (next->event.kind == TRACE_OPERATION && next->event.flags & OPERATION_PLAIN)
+	if (has_pieces(&next->event) && next->event.flags & OPERATION_PLAIN)
 		expand(next);
 	if (next->event.kind == TRACE_OPERATION && is_refused(read))
 		next->event.flags |= OPERATION_REFUSED;

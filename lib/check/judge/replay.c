@@ -33,6 +33,7 @@ static void take_event(const struct trace_event *event, const struct trace_piece
 {
 	struct view *view = view_of(event->object, rank);
 
+	take_buffers(event, rank, pieces);
 	take_message(event, rank, pieces);
 	if (event->kind == TRACE_INIT)
 		replaying.ranks[rank].begun_at = event->site;

@@ -15,6 +15,7 @@ struct side {
 	uint32_t site;
 	int rank;
 	bool is_local;
+	bool is_operation;
 	enum access_how how;
 	uint32_t ended_by; /* the first call that ended it; TRACE_NONE: none has */
 	bool ended_late;   /* after the other has begun */
@@ -39,13 +40,18 @@ static bool is_place(const struct side *side, const struct access *access)
 	return side->site == access->site && side->is_local == access->is_local;
 }
 
+static const struct judge_window *window_of(const struct access *a, const struct access *b)
+{
+	return b->window ? b->window : a->window;
+}
+
 static struct finding *find(const struct access *a, const struct access *b)
 {
 	for (uint32_t i = 0; i < finding_count; i++) {
 		struct finding *finding = &findings[i];
 
-		if (finding->key == b->window->key && ((is_place(&finding->first, a) && is_place(&finding->second, b)) ||
-		                                       (is_place(&finding->first, b) && is_place(&finding->second, a))))
+		if (finding->key == window_of(a, b)->key && ((is_place(&finding->first, a) && is_place(&finding->second, b)) ||
+		                                             (is_place(&finding->first, b) && is_place(&finding->second, a))))
 			return finding;
 	}
 	return NULL;
@@ -56,6 +62,7 @@ static struct side side_of(const struct access *access, const struct access *oth
 	struct side side = { .site = access->site,
 		                 .rank = access->rank,
 		                 .is_local = access->is_local,
+		                 .is_operation = access->window != NULL,
 		                 .how = access->how,
 		                 .ended_by = TRACE_NONE };
 
@@ -81,13 +88,13 @@ void finding_add(const struct access *earlier, const struct access *later, uint6
 	finding = &findings[finding_count++];
 	*finding = (struct finding){ .first = side_of(first, second),
 		                         .second = side_of(second, first),
-		                         .key = later->window->key,
+		                         .key = window_of(earlier, later)->key,
 		                         .owner = earlier->owner,
 		                         .base = first->is_local ? second->base : first->base,
 		                         .address = address,
 		                         .bytes = bytes,
 		                         .count = 1 };
-	window_text(later->window, finding->window);
+	window_text(window_of(earlier, later), finding->window);
 }
 
 /* ---- texts ---- */
@@ -128,6 +135,14 @@ static void print_side(FILE *out, const struct job_traces *traces, const struct 
 	fputc('\n', out);
 }
 
+/* Returns what ends an access, apart from what the calls say. */
+static const char *remedy_of(const struct side *side)
+{
+	if (!side->is_operation)
+		return "MPI_Wait or MPI_Test";
+	return side->is_local ? "flush_local, flush, unlock or fence" : "flush, unlock or fence";
+}
+
 /* Prints the call that is missing between the two. */
 static void print_missing(FILE *out, const struct job_traces *traces, const struct finding *finding)
 {
@@ -135,9 +150,8 @@ static void print_missing(FILE *out, const struct job_traces *traces, const stru
 	char place[PLACE_TEXT_BYTES], end[PLACE_TEXT_BYTES];
 
 	if (first->ended_by == TRACE_NONE || first->ended_late) {
-		fprintf(out,
-		        "  the first is not complete when the second begins: %sflush, unlock or fence is missing behind %s",
-		        first->is_local ? "flush_local, " : "", place_text(traces, first->site, place));
+		fprintf(out, "  the first is not complete when the second begins: %s is missing behind %s", remedy_of(first),
+		        place_text(traces, first->site, place));
 		if (first->ended_late)
 			fprintf(out, ", before %s at %s", place_call(traces, first->ended_by),
 			        place_text(traces, first->ended_by, end));

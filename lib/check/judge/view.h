@@ -6,8 +6,8 @@
  *
  * replay.c takes the events in the order of time, and hands each on: operations and what completes
  * them to operation.c, flushes by request and signals to promise.c, what opens and closes epochs to
- * epoch.c, messages and collective calls to message.c. elements.c has what accumulates and fetches
- * of the same elements order.
+ * epoch.c, messages and collective calls to message.c, and their buffers to buffers.c. elements.c
+ * has what accumulates and fetches of the same elements order.
  */
 #ifndef ORIEL_JUDGE_VIEW_H
 #define ORIEL_JUDGE_VIEW_H
@@ -155,7 +155,7 @@ void release_elements(const struct access *access);
 void acquire_elements(const struct access *access);
 
 /* Loads of the target may see a value of at most 8 bytes, and take it for a message. */
-void release_polled(const struct access *access);
+void release_polled(struct access *access);
 
 /* operation.c */
 
@@ -204,7 +204,18 @@ void take_promise(struct view *view, const struct trace_event *event);
 /* Takes the event if it is of one of these calls. */
 void take_epoch(struct view *view, const struct trace_event *event);
 
-/* message.c: messages and collective calls */
+/* buffers.c: accesses by messages and collective calls */
+
+/* Takes the event if it is one of these. */
+void take_buffers(const struct trace_event *event, int rank, const struct trace_piece pieces[]);
+
+/* A message that leaves is read from these buffers: of the sender, with this number; 0: none. */
+struct access *sent_access(int rank, uint64_t number);
+
+/* The receiver has the message: the access, or NULL, is over for all that know of that. */
+void end_sent_access(struct access *access, int receiver, uint32_t site);
+
+/* message.c */
 
 /* Takes the event if it is of one of these calls. */
 void take_message(const struct trace_event *event, int rank, const struct trace_piece pieces[]);

@@ -5,9 +5,9 @@
  * DESIGN NOTES
  *
  * LD_PRELOAD puts it in front of the layer. It takes all calls that move data one-sidedly, or by
- * which a rank may learn of another one: windows (window_calls.c), messages and requests
- * (message_calls.c), collective calls (collective_calls.c), and the making of communicators
- * (comm_calls.c). Both names of each call are defined, as in the layer.
+ * which a rank may learn of another one: windows (window_calls.c), messages (message_calls.c),
+ * waits for requests (wait_calls.c), collective calls (collective_calls.c), and the making of
+ * communicators (comm_calls.c). Both names of each call are defined, as in the layer.
  *
  * Calls that an MPI or the layer makes inside of a taken call are passed on: `inside` counts.
  *
@@ -24,6 +24,7 @@
 #include <stdbool.h>
 
 #include "check/front/write.h"
+#include "check/mpi/buffers.h"
 
 #define HERE(name) ((struct place){ name, __builtin_return_address(0) })
 
@@ -119,22 +120,27 @@ struct request {
 	struct trace_event event; /* REQUEST_EVENT: recorded at the end; kind 0: nothing */
 	const struct comm *comm;  /* of a receive */
 	int source, tag;
+	uint64_t buffers;          /* in use; 0: none */
+	struct kept_buffers *kept; /* of a persistent request, or NULL */
 	struct request *next;
 };
 
 void request_add(MPI_Request handle, struct request request);
 
-/* A persistent request is started. */
-void request_start(MPI_Request handle);
+/* A persistent request is started by the call at this place. */
+void request_start(struct place place, MPI_Request handle);
 
-/* The request is complete, with this status. */
-void request_end(MPI_Request handle, const MPI_Status *status);
+/* The call at this place has found the request to be complete, with this status. */
+void request_end(struct place place, MPI_Request handle, const MPI_Status *status);
 
 /* Returns whether the handle is of one active request, which is a receive; copies that. */
 bool requests_one_receive(MPI_Request handle, struct request *receive);
 
-/* Forgets a persistent request that is freed. Returns whether a receive of the handle is active. */
-bool request_remove(MPI_Request handle);
+/*
+ * A request is freed: when its buffers are free is not known. Returns whether a receive of the
+ * handle is active.
+ */
+bool request_remove(struct place place, MPI_Request handle);
 
 /* Returns how many receives are active that might have taken a message of this source and tag. */
 uint64_t requests_compatible(const struct comm *comm, int source, int tag);
@@ -144,29 +150,10 @@ uint64_t requests_compatible(const struct comm *comm, int source, int tag);
 /* Records that a message has been received. */
 void message_received(struct place place, const struct comm *comm, int source, int tag);
 
+/* Returns the wait for a message of the source; without a communicator, none that is shown. */
+struct trace_wait message_wait(const struct comm *comm, int source);
+
 /* Several threads of a rank of the job may call MPI at once. */
 extern bool has_threads __attribute__((visibility("hidden")));
-
-/* collective_calls.c */
-
-enum flow { FLOW_ALL, FLOW_FROM_ROOT, FLOW_TO_ROOT, FLOW_UPWARDS };
-
-struct collective {
-	struct place place;
-	struct trace_event leave; /* kind 0: nothing is learnt, or nothing recorded */
-	bool is_recorded;
-	bool waits;
-	int rank; /* of this process, and the root, in MPI_COMM_WORLD */
-	int root;
-	int size;
-};
-
-struct collective collective_begin(struct place place, MPI_Comm comm, enum flow flow, int root);
-
-/* Ends a call that has returned rc; returns rc. */
-int collective_end(const struct collective *collective, int rc);
-
-/* Ends a call that has made a request. */
-int collective_start(const struct collective *collective, const MPI_Request *request, int rc);
 
 #endif

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "check/front/watch.h"
-#include "check/mpi/calls.h"
+#include "check/mpi/collective.h"
 
 #define CALLS(X)                                                                                                      \
 	X(Comm_dup)                                                                                                       \

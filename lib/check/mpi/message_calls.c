@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * message_calls.c - messages and requests; see calls.h
+ * message_calls.c - messages; see calls.h
  *
  * DESIGN NOTES
  *
@@ -12,17 +12,16 @@
 
 #include "check/mpi/calls.h"
 
-#define CALLS(X)                                                                                                   \
-	X(Send)                                                                                                        \
-	X(Bsend)                                                                                                       \
-	X(Rsend)                                                                                                       \
-	X(Ssend)                                                                                                       \
-	X(Isend)                                                                                                       \
-	X(Ibsend)                                                                                                      \
-	X(Irsend) X(Issend) X(Recv) X(Irecv) X(Sendrecv) X(Sendrecv_replace) X(Send_init) X(Bsend_init) X(Rsend_init)  \
-		X(Ssend_init) X(Recv_init) X(Start) X(Startall) X(Probe) X(Iprobe) X(Mprobe) X(Improbe) X(Wait) X(Waitall) \
-			X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany) X(Testsome) X(Request_get_status) X(Request_free) \
-				X(Cancel)
+#define CALLS(X)                                                                                             \
+	X(Send)                                                                                                  \
+	X(Bsend)                                                                                                 \
+	X(Rsend)                                                                                                 \
+	X(Ssend)                                                                                                 \
+	X(Isend)                                                                                                 \
+	X(Ibsend)                                                                                                \
+	X(Irsend)                                                                                                \
+	X(Issend) X(Recv) X(Irecv) X(Mrecv) X(Imrecv) X(Sendrecv) X(Sendrecv_replace) X(Send_init) X(Bsend_init) \
+		X(Rsend_init) X(Ssend_init) X(Recv_init) X(Start) X(Startall) X(Probe) X(Iprobe) X(Mprobe) X(Improbe)
 
 #include "check/mpi/next.h"
 
@@ -33,27 +32,62 @@ _Thread_local bool may_call;
 
 /* ---- sending ---- */
 
-static struct trace_event send_event(const struct comm *comm, int dest, int tag)
+static struct trace_event send_event(const struct comm *comm, int dest, int tag, uint64_t buffers)
 {
-	return (struct trace_event){
-		.kind = TRACE_SEND, .object = comm->id, .rank = comm_world_rank(comm, dest), .id = (uint64_t)(uint32_t)tag
-	};
+	return (struct trace_event){ .kind = TRACE_SEND,
+		                         .object = comm->id,
+		                         .rank = comm_world_rank(comm, dest),
+		                         .id = (uint64_t)(uint32_t)tag,
+		                         .base = buffers };
 }
 
-/* A message may leave from here on. Returns the communicator, or NULL: nothing is recorded. */
-static const struct comm *begin_send(struct place place, MPI_Comm handle, int dest, int tag)
+/* Begins a call. Returns the communicator of its message, or NULL: nothing is recorded. */
+static const struct comm *begin_message(struct place place, MPI_Comm handle, int partner)
 {
 	const struct comm *comm;
 
-	if (!call_begin() || dest == MPI_PROC_NULL)
+	if (!call_begin() || partner == MPI_PROC_NULL)
 		return NULL;
 	thread_check(place);
 	comm = comm_find(handle);
-	if (comm)
-		trace_add(place, send_event(comm, dest, tag));
-	else
+	if (!comm)
 		trace_unknown(place);
 	return comm;
+}
+
+/* A message may leave from here on. Its buffer is read before. */
+static const struct comm *begin_send(struct place place, struct side buffer, MPI_Comm handle, int dest, int tag)
+{
+	const struct comm *comm = begin_message(place, handle, dest);
+
+	if (!comm)
+		return NULL;
+	buffer_read(place, buffer);
+	trace_add(place, send_event(comm, dest, tag, 0));
+	return comm;
+}
+
+/* Returns the request, whose buffer is read until it is done. */
+static struct request begin_request(struct place place, struct side buffer, MPI_Comm handle, int dest, int tag)
+{
+	struct request request = { .is_active = true, .place = place, .comm = begin_message(place, handle, dest) };
+
+	if (!request.comm)
+		return request;
+	request.buffers = buffer_sent(place, buffer);
+	trace_add(place, send_event(request.comm, dest, tag, request.buffers));
+	return request;
+}
+
+/* Ends a call that has made a request, if it is recorded. */
+static int end_request(const struct request *request, const MPI_Request *handle, int rc)
+{
+	if (request->comm && rc == MPI_SUCCESS)
+		request_add(*handle, *request);
+	else if (request->comm)
+		buffers_done(request->place, request->buffers);
+	call_end();
+	return rc;
 }
 
 static int end_send(int rc)
@@ -70,28 +104,28 @@ static struct trace_event synchronous_event(const struct comm *comm, int dest)
 
 int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-	begin_send(HERE("MPI_Send"), comm, dest, tag);
+	begin_send(HERE("MPI_Send"), side_of(buf, count, datatype), comm, dest, tag);
 	return end_send(next.Send(buf, count, datatype, dest, tag, comm));
 }
 TAKEN(Send);
 
 int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-	begin_send(HERE("MPI_Bsend"), comm, dest, tag);
+	begin_send(HERE("MPI_Bsend"), side_of(buf, count, datatype), comm, dest, tag);
 	return end_send(next.Bsend(buf, count, datatype, dest, tag, comm));
 }
 TAKEN(Bsend);
 
 int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-	begin_send(HERE("MPI_Rsend"), comm, dest, tag);
+	begin_send(HERE("MPI_Rsend"), side_of(buf, count, datatype), comm, dest, tag);
 	return end_send(next.Rsend(buf, count, datatype, dest, tag, comm));
 }
 TAKEN(Rsend);
 
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-	const struct comm *known = begin_send(HERE("MPI_Ssend"), comm, dest, tag);
+	const struct comm *known = begin_send(HERE("MPI_Ssend"), side_of(buf, count, datatype), comm, dest, tag);
 	int rc = next.Ssend(buf, count, datatype, dest, tag, comm);
 
 	if (known && rc == MPI_SUCCESS)
@@ -102,38 +136,38 @@ TAKEN(Ssend);
 
 int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	begin_send(HERE("MPI_Isend"), comm, dest, tag);
-	return end_send(next.Isend(buf, count, datatype, dest, tag, comm, request));
+	struct request begun = begin_request(HERE("MPI_Isend"), side_of(buf, count, datatype), comm, dest, tag);
+
+	return end_request(&begun, request, next.Isend(buf, count, datatype, dest, tag, comm, request));
 }
 TAKEN(Isend);
 
 int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
-	begin_send(HERE("MPI_Ibsend"), comm, dest, tag);
-	return end_send(next.Ibsend(buf, count, datatype, dest, tag, comm, request));
+	struct request begun = begin_request(HERE("MPI_Ibsend"), side_of(buf, count, datatype), comm, dest, tag);
+
+	return end_request(&begun, request, next.Ibsend(buf, count, datatype, dest, tag, comm, request));
 }
 TAKEN(Ibsend);
 
 int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
-	begin_send(HERE("MPI_Irsend"), comm, dest, tag);
-	return end_send(next.Irsend(buf, count, datatype, dest, tag, comm, request));
+	struct request begun = begin_request(HERE("MPI_Irsend"), side_of(buf, count, datatype), comm, dest, tag);
+
+	return end_request(&begun, request, next.Irsend(buf, count, datatype, dest, tag, comm, request));
 }
 TAKEN(Irsend);
 
 int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
-	const struct comm *known = begin_send(HERE("MPI_Issend"), comm, dest, tag);
-	int rc = next.Issend(buf, count, datatype, dest, tag, comm, request);
+	struct request begun = begin_request(HERE("MPI_Issend"), side_of(buf, count, datatype), comm, dest, tag);
 
-	if (known && rc == MPI_SUCCESS)
-		request_add(*request, (struct request){ .is_active = true,
-		                                        .place = HERE("MPI_Issend"),
-		                                        .event = synchronous_event(known, dest) });
-	return end_send(rc);
+	if (begun.comm)
+		begun.event = synchronous_event(begun.comm, dest);
+	return end_request(&begun, request, next.Issend(buf, count, datatype, dest, tag, comm, request));
 }
 TAKEN(Issend);
 
@@ -141,16 +175,10 @@ TAKEN(Issend);
 
 static const struct comm *begin_receive(struct place place, MPI_Comm handle, int source)
 {
-	const struct comm *comm;
+	const struct comm *comm = begin_message(place, handle, source);
 
-	if (!call_begin() || source == MPI_PROC_NULL)
-		return NULL;
-	thread_check(place);
-	comm = comm_find(handle);
 	if (comm)
 		trace_add(place, (struct trace_event){ .kind = TRACE_RECEIVE, .rank = -1 });
-	else
-		trace_unknown(place);
 	return comm;
 }
 
@@ -165,8 +193,7 @@ void message_received(struct place place, const struct comm *comm, int source, i
 		trace_add(place, event);
 }
 
-/* A message of the source is awaited, until wait_end. */
-static void await(struct place place, const struct comm *comm, int source)
+struct trace_wait message_wait(const struct comm *comm, int source)
 {
 	struct trace_wait wait = { .kind = AWAIT_NONE };
 
@@ -177,13 +204,25 @@ static void await(struct place place, const struct comm *comm, int source)
 			                        .size = (uint32_t)comm->size };
 	if (wait.rank < 0 && source != MPI_ANY_SOURCE)
 		wait.kind = AWAIT_NONE;
-	wait_begin(place, wait);
+	return wait;
 }
 
-static int end_receive(struct place place, const struct comm *comm, const MPI_Status *status, int rc)
+/* A shorter message leaves the buffer's end as it was. */
+static void written(struct place place, struct side buffer, const MPI_Status *status)
 {
-	if (comm && rc == MPI_SUCCESS)
+	int bytes = 0;
+
+	if (buffer.count > 0 && PMPI_Get_count(status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes != 0)
+		buffer_written(place, buffer, bytes == MPI_UNDEFINED ? UINT64_MAX : (uint64_t)bytes);
+}
+
+static int end_receive(struct place place, struct side buffer, const struct comm *comm, const MPI_Status *status,
+                       int rc)
+{
+	if (comm && rc == MPI_SUCCESS) {
 		message_received(place, comm, status->MPI_SOURCE, status->MPI_TAG);
+		written(place, buffer, status);
+	}
 	call_end();
 	return rc;
 }
@@ -193,25 +232,24 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
 	const struct comm *known = begin_receive(HERE("MPI_Recv"), comm, source);
 	MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
 
-	await(HERE("MPI_Recv"), known, source);
-	return end_receive(HERE("MPI_Recv"), known, to, awaited(next.Recv(buf, count, datatype, source, tag, comm, to)));
+	wait_begin(HERE("MPI_Recv"), message_wait(known, source));
+	return end_receive(HERE("MPI_Recv"), side_of(buf, count, datatype), known, to,
+	                   awaited(next.Recv(buf, count, datatype, source, tag, comm, to)));
 }
 TAKEN(Recv);
 
 int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	const struct comm *known = begin_receive(HERE("MPI_Irecv"), comm, source);
-	int rc = next.Irecv(buf, count, datatype, source, tag, comm, request);
+	struct request begun = { .kind = REQUEST_RECEIVE,
+		                     .is_active = true,
+		                     .place = HERE("MPI_Irecv"),
+		                     .comm = begin_receive(HERE("MPI_Irecv"), comm, source),
+		                     .source = source,
+		                     .tag = tag };
 
-	if (known && rc == MPI_SUCCESS)
-		request_add(*request, (struct request){ .kind = REQUEST_RECEIVE,
-		                                        .is_active = true,
-		                                        .place = HERE("MPI_Irecv"),
-		                                        .comm = known,
-		                                        .source = source,
-		                                        .tag = tag });
-	call_end();
-	return rc;
+	if (begun.comm)
+		begun.buffers = buffer_expected(begun.place, side_of(buf, count, datatype));
+	return end_request(&begun, request, next.Irecv(buf, count, datatype, source, tag, comm, request));
 }
 TAKEN(Irecv);
 
@@ -222,11 +260,11 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
 	const struct comm *known;
 	MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
 
-	begin_send(HERE("MPI_Sendrecv"), comm, dest, sendtag);
+	begin_send(HERE("MPI_Sendrecv"), side_of(sendbuf, sendcount, sendtype), comm, dest, sendtag);
 	call_end();
 	known = begin_receive(HERE("MPI_Sendrecv"), comm, source);
-	await(HERE("MPI_Sendrecv"), known, source);
-	return end_receive(HERE("MPI_Sendrecv"), known, to,
+	wait_begin(HERE("MPI_Sendrecv"), message_wait(known, source));
+	return end_receive(HERE("MPI_Sendrecv"), side_of(recvbuf, recvcount, recvtype), known, to,
 	                   awaited(next.Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
 	                                         source, recvtag, comm, to)));
 }
@@ -238,15 +276,17 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
 	const struct comm *known;
 	MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
 
-	begin_send(HERE("MPI_Sendrecv_replace"), comm, dest, sendtag);
+	begin_send(HERE("MPI_Sendrecv_replace"), side_of(buf, count, datatype), comm, dest, sendtag);
 	call_end();
 	known = begin_receive(HERE("MPI_Sendrecv_replace"), comm, source);
-	return end_receive(HERE("MPI_Sendrecv_replace"), known, to,
+	return end_receive(HERE("MPI_Sendrecv_replace"), side_of(buf, count, datatype), known, to,
 	                   next.Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, to));
 }
 TAKEN(Sendrecv_replace);
 
 /* ---- probing: what comes with the message is known from here on ---- */
+
+static const struct side no_buffer = { .count = 0 };
 
 static void probed(struct place place, const struct comm *comm, const MPI_Status *status)
 {
@@ -265,7 +305,7 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 	MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
 	int rc;
 
-	await(HERE("MPI_Probe"), known, source);
+	wait_begin(HERE("MPI_Probe"), message_wait(known, source));
 	rc = awaited(next.Probe(source, tag, comm, to));
 	if (known && rc == MPI_SUCCESS)
 		probed(HERE("MPI_Probe"), known, to);
@@ -293,8 +333,8 @@ int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Sta
 	const struct comm *known = begin_receive(HERE("MPI_Mprobe"), comm, source);
 	MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
 
-	await(HERE("MPI_Mprobe"), known, source);
-	return end_receive(HERE("MPI_Mprobe"), known, to, awaited(next.Mprobe(source, tag, comm, message, to)));
+	wait_begin(HERE("MPI_Mprobe"), message_wait(known, source));
+	return end_receive(HERE("MPI_Mprobe"), no_buffer, known, to, awaited(next.Mprobe(source, tag, comm, message, to)));
 }
 TAKEN(Mprobe);
 
@@ -307,14 +347,45 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
 
 	if (known)
 		trace_add(HERE("MPI_Improbe"), (struct trace_event){ .kind = TRACE_RECEIVE, .rank = -1 });
-	return end_receive(HERE("MPI_Improbe"), known, to, rc);
+	return end_receive(HERE("MPI_Improbe"), no_buffer, known, to, rc);
 }
 TAKEN(Improbe);
 
+/* The message was received by the probe: what is left is its buffer. */
+int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+{
+	bool is_recorded = call_begin();
+	MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
+	int rc = next.Mrecv(buf, count, datatype, message, to);
+
+	if (is_recorded && rc == MPI_SUCCESS)
+		written(HERE("MPI_Mrecv"), side_of(buf, count, datatype), to);
+	call_end();
+	return rc;
+}
+TAKEN(Mrecv);
+
+int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
+{
+	struct request begun = { .is_active = true, .place = HERE("MPI_Imrecv") };
+	int rc;
+
+	if (call_begin())
+		begun.buffers = buffer_expected(begun.place, side_of(buf, count, datatype));
+	rc = next.Imrecv(buf, count, datatype, message, request);
+	if (begun.buffers && rc == MPI_SUCCESS)
+		request_add(*request, begun);
+	else
+		buffers_done(begun.place, begun.buffers);
+	call_end();
+	return rc;
+}
+TAKEN(Imrecv);
+
 /* ---- persistent requests ---- */
 
-static int add_persistent_send(struct place place, MPI_Comm handle, int dest, int tag, bool is_synchronous,
-                               const MPI_Request *request, int rc)
+static int add_persistent_send(struct place place, struct side buffer, MPI_Comm handle, int dest, int tag,
+                               bool is_synchronous, const MPI_Request *request, int rc)
 {
 	const struct comm *comm = inside == 1 && trace_is_on() && dest != MPI_PROC_NULL ? comm_find(handle) : NULL;
 	struct request added = { .is_persistent = true, .place = place };
@@ -322,7 +393,8 @@ static int add_persistent_send(struct place place, MPI_Comm handle, int dest, in
 	call_end();
 	if (!comm || rc != MPI_SUCCESS)
 		return rc;
-	added.begin = send_event(comm, dest, tag);
+	added.begin = send_event(comm, dest, tag, 0);
+	added.kept = buffers_keep(buffer, false);
 	if (is_synchronous)
 		added.event = synchronous_event(comm, dest);
 	request_add(*request, added);
@@ -333,7 +405,7 @@ int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, i
                   MPI_Request *request)
 {
 	call_begin();
-	return add_persistent_send(HERE("MPI_Send_init"), comm, dest, tag, false, request,
+	return add_persistent_send(HERE("MPI_Send_init"), side_of(buf, count, datatype), comm, dest, tag, false, request,
 	                           next.Send_init(buf, count, datatype, dest, tag, comm, request));
 }
 TAKEN(Send_init);
@@ -342,7 +414,7 @@ int MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
                    MPI_Request *request)
 {
 	call_begin();
-	return add_persistent_send(HERE("MPI_Bsend_init"), comm, dest, tag, false, request,
+	return add_persistent_send(HERE("MPI_Bsend_init"), side_of(buf, count, datatype), comm, dest, tag, false, request,
 	                           next.Bsend_init(buf, count, datatype, dest, tag, comm, request));
 }
 TAKEN(Bsend_init);
@@ -351,7 +423,7 @@ int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
                    MPI_Request *request)
 {
 	call_begin();
-	return add_persistent_send(HERE("MPI_Rsend_init"), comm, dest, tag, false, request,
+	return add_persistent_send(HERE("MPI_Rsend_init"), side_of(buf, count, datatype), comm, dest, tag, false, request,
 	                           next.Rsend_init(buf, count, datatype, dest, tag, comm, request));
 }
 TAKEN(Rsend_init);
@@ -360,7 +432,7 @@ int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, 
                    MPI_Request *request)
 {
 	call_begin();
-	return add_persistent_send(HERE("MPI_Ssend_init"), comm, dest, tag, true, request,
+	return add_persistent_send(HERE("MPI_Ssend_init"), side_of(buf, count, datatype), comm, dest, tag, true, request,
 	                           next.Ssend_init(buf, count, datatype, dest, tag, comm, request));
 }
 TAKEN(Ssend_init);
@@ -375,6 +447,7 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
 		                                        .is_persistent = true,
 		                                        .place = HERE("MPI_Recv_init"),
 		                                        .comm = known,
+		                                        .kept = buffers_keep(side_of(buf, count, datatype), true),
 		                                        .source = source,
 		                                        .tag = tag });
 	call_end();
@@ -387,7 +460,7 @@ int MPI_Start(MPI_Request *request)
 	int rc;
 
 	if (call_begin())
-		request_start(*request);
+		request_start(HERE("MPI_Start"), *request);
 	rc = next.Start(request);
 	call_end();
 	return rc;
@@ -400,232 +473,9 @@ int MPI_Startall(int count, MPI_Request array_of_requests[])
 	int rc;
 
 	for (int i = 0; is_recorded && i < count; i++)
-		request_start(array_of_requests[i]);
+		request_start(HERE("MPI_Startall"), array_of_requests[i]);
 	rc = next.Startall(count, array_of_requests);
 	call_end();
 	return rc;
 }
 TAKEN(Startall);
-
-/* A receive that ends unseen is not counted, and a later one may have its handle. */
-int MPI_Request_free(MPI_Request *request)
-{
-	int rc;
-
-	if (call_begin() && request_remove(*request))
-		trace_unproven();
-	rc = next.Request_free(request);
-	call_end();
-	return rc;
-}
-TAKEN(Request_free);
-
-/* A message that may have been cancelled cannot be counted. */
-int MPI_Cancel(MPI_Request *request)
-{
-	int rc;
-
-	if (call_begin())
-		trace_unknown(HERE("MPI_Cancel"));
-	rc = next.Cancel(request);
-	call_end();
-	return rc;
-}
-TAKEN(Cancel);
-
-/* ---- waiting and testing ---- */
-
-#define FEW 32
-
-/* The handles before a call, since the call sets them to MPI_REQUEST_NULL, and statuses for it. */
-struct handles {
-	MPI_Request few[FEW];
-	MPI_Status few_statuses[FEW];
-	MPI_Request *list; /* NULL: nothing is recorded */
-	MPI_Status *statuses;
-};
-
-static void keep_handles(struct handles *handles, struct place place, const MPI_Request list[], int count,
-                         MPI_Status *statuses)
-{
-	bool is_recorded = call_begin() && count > 0;
-
-	handles->statuses = statuses;
-	handles->list = NULL;
-	if (!is_recorded)
-		return;
-	handles->list = count <= FEW ? handles->few : malloc((size_t)count * sizeof(*list));
-	if (statuses == MPI_STATUSES_IGNORE)
-		handles->statuses = count <= FEW ? handles->few_statuses : malloc((size_t)count * sizeof(*handles->statuses));
-	if (!handles->list || !handles->statuses) {
-		trace_unknown(place);
-		handles->list = NULL;
-		handles->statuses = statuses;
-		return;
-	}
-	memcpy(handles->list, list, (size_t)count * sizeof(*list));
-}
-
-static int drop_handles(struct handles *handles, const MPI_Status *statuses, int rc)
-{
-	if (handles->list && handles->list != handles->few)
-		free(handles->list);
-	if (handles->statuses != statuses && handles->statuses != handles->few_statuses)
-		free(handles->statuses);
-	call_end();
-	return rc;
-}
-
-/* Returns false after an error: it is not known what has ended. */
-static bool has_ended(const struct handles *handles, struct place place, int rc)
-{
-	if (handles->list && rc != MPI_SUCCESS)
-		trace_unknown(place);
-	return handles->list && rc == MPI_SUCCESS;
-}
-
-static void end_one(const struct handles *handles, int index, int status)
-{
-	if (index != MPI_UNDEFINED)
-		request_end(handles->list[index], &handles->statuses[status]);
-}
-
-static void end_some(const struct handles *handles, int count, const int indices[])
-{
-	for (int i = 0; count != MPI_UNDEFINED && i < count; i++)
-		end_one(handles, indices ? indices[i] : i, i);
-}
-
-/* Shows the wait for a receive. */
-static void await_request(struct place place, const struct handles *handles)
-{
-	struct request receive;
-
-	if (handles->list && requests_one_receive(handles->list[0], &receive))
-		await(place, receive.comm, receive.source);
-	else
-		await(place, NULL, 0);
-}
-
-int MPI_Wait(MPI_Request *request, MPI_Status *status)
-{
-	struct handles handles;
-	int rc;
-
-	keep_handles(&handles, HERE("MPI_Wait"), request, 1, status == MPI_STATUS_IGNORE ? MPI_STATUSES_IGNORE : status);
-	await_request(HERE("MPI_Wait"), &handles);
-	rc = awaited(next.Wait(request, handles.list ? handles.statuses : status));
-	if (has_ended(&handles, HERE("MPI_Wait"), rc))
-		end_one(&handles, 0, 0);
-	return drop_handles(&handles, status == MPI_STATUS_IGNORE ? MPI_STATUSES_IGNORE : status, rc);
-}
-TAKEN(Wait);
-
-int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
-{
-	struct handles handles;
-	int rc;
-
-	keep_handles(&handles, HERE("MPI_Test"), request, 1, status == MPI_STATUS_IGNORE ? MPI_STATUSES_IGNORE : status);
-	rc = next.Test(request, flag, handles.list ? handles.statuses : status);
-	if (has_ended(&handles, HERE("MPI_Test"), rc) && *flag)
-		end_one(&handles, 0, 0);
-	return drop_handles(&handles, status == MPI_STATUS_IGNORE ? MPI_STATUSES_IGNORE : status, rc);
-}
-TAKEN(Test);
-
-int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
-{
-	struct handles handles;
-	int rc;
-
-	keep_handles(&handles, HERE("MPI_Request_get_status"), &request, 1,
-	             status == MPI_STATUS_IGNORE ? MPI_STATUSES_IGNORE : status);
-	rc = next.Request_get_status(request, flag, handles.list ? handles.statuses : status);
-	if (has_ended(&handles, HERE("MPI_Request_get_status"), rc) && *flag)
-		end_one(&handles, 0, 0);
-	return drop_handles(&handles, status == MPI_STATUS_IGNORE ? MPI_STATUSES_IGNORE : status, rc);
-}
-TAKEN(Request_get_status);
-
-int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[])
-{
-	struct handles handles;
-	int rc;
-
-	keep_handles(&handles, HERE("MPI_Waitall"), array_of_requests, count, array_of_statuses);
-	rc = next.Waitall(count, array_of_requests, handles.statuses);
-	if (has_ended(&handles, HERE("MPI_Waitall"), rc))
-		end_some(&handles, count, NULL);
-	return drop_handles(&handles, array_of_statuses, rc);
-}
-TAKEN(Waitall);
-
-int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status array_of_statuses[])
-{
-	struct handles handles;
-	int rc;
-
-	keep_handles(&handles, HERE("MPI_Testall"), array_of_requests, count, array_of_statuses);
-	rc = next.Testall(count, array_of_requests, flag, handles.statuses);
-	if (has_ended(&handles, HERE("MPI_Testall"), rc) && *flag)
-		end_some(&handles, count, NULL);
-	return drop_handles(&handles, array_of_statuses, rc);
-}
-TAKEN(Testall);
-
-int MPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status)
-{
-	struct handles handles;
-	MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
-	int rc;
-
-	keep_handles(&handles, HERE("MPI_Waitany"), array_of_requests, count, to);
-	rc = next.Waitany(count, array_of_requests, index, to);
-	if (has_ended(&handles, HERE("MPI_Waitany"), rc))
-		end_one(&handles, *index, 0);
-	return drop_handles(&handles, to, rc);
-}
-TAKEN(Waitany);
-
-int MPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag, MPI_Status *status)
-{
-	struct handles handles;
-	MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
-	int rc;
-
-	keep_handles(&handles, HERE("MPI_Testany"), array_of_requests, count, to);
-	rc = next.Testany(count, array_of_requests, index, flag, to);
-	if (has_ended(&handles, HERE("MPI_Testany"), rc) && *flag)
-		end_one(&handles, *index, 0);
-	return drop_handles(&handles, to, rc);
-}
-TAKEN(Testany);
-
-int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
-                 MPI_Status array_of_statuses[])
-{
-	struct handles handles;
-	int rc;
-
-	keep_handles(&handles, HERE("MPI_Waitsome"), array_of_requests, incount, array_of_statuses);
-	rc = next.Waitsome(incount, array_of_requests, outcount, array_of_indices, handles.statuses);
-	if (has_ended(&handles, HERE("MPI_Waitsome"), rc))
-		end_some(&handles, *outcount, array_of_indices);
-	return drop_handles(&handles, array_of_statuses, rc);
-}
-TAKEN(Waitsome);
-
-int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
-                 MPI_Status array_of_statuses[])
-{
-	struct handles handles;
-	int rc;
-
-	keep_handles(&handles, HERE("MPI_Testsome"), array_of_requests, incount, array_of_statuses);
-	rc = next.Testsome(incount, array_of_requests, outcount, array_of_indices, handles.statuses);
-	if (has_ended(&handles, HERE("MPI_Testsome"), rc))
-		end_some(&handles, *outcount, array_of_indices);
-	return drop_handles(&handles, array_of_statuses, rc);
-}
-TAKEN(Testsome);

@@ -45,7 +45,7 @@ static void add_receive(struct place place)
 	trace_add(place, (struct trace_event){ .kind = TRACE_RECEIVE, .rank = -1 });
 }
 
-void request_start(MPI_Request handle)
+void request_start(struct place place, MPI_Request handle)
 {
 	struct request *request;
 
@@ -53,6 +53,8 @@ void request_start(MPI_Request handle)
 	request = find(handle);
 	if (request) {
 		request->is_active = true;
+		request->buffers = buffers_restart(place, request->kept);
+		request->begin.base = request->buffers;
 		if (request->kind == REQUEST_RECEIVE)
 			add_receive(request->place);
 		else if (request->begin.kind)
@@ -68,12 +70,13 @@ static bool is_cancelled(const MPI_Status *status)
 	return PMPI_Test_cancelled(status, &flag) == MPI_SUCCESS && flag;
 }
 
-static void add_end(const struct request *request, const MPI_Status *status)
+static void add_end(struct place place, const struct request *request, const MPI_Status *status)
 {
 	if (request->kind == REQUEST_EVENT && request->event.kind)
 		trace_add(request->place, request->event);
 	if (request->kind == REQUEST_RECEIVE && !is_cancelled(status))
 		message_received(request->place, request->comm, status->MPI_SOURCE, status->MPI_TAG);
+	buffers_done(place, request->buffers);
 }
 
 /* Takes one active request with the handle out of the table, or copies it if it is persistent. */
@@ -95,7 +98,7 @@ static bool take(MPI_Request handle, struct request *taken)
 	return true;
 }
 
-void request_end(MPI_Request handle, const MPI_Status *status)
+void request_end(struct place place, MPI_Request handle, const MPI_Status *status)
 {
 	struct request ended;
 	bool found = handle != MPI_REQUEST_NULL;
@@ -105,7 +108,7 @@ void request_end(MPI_Request handle, const MPI_Status *status)
 		found = take(handle, &ended);
 		pthread_mutex_unlock(&changing);
 		if (found)
-			add_end(&ended, status);
+			add_end(place, &ended, status);
 	}
 }
 
@@ -125,20 +128,26 @@ bool requests_one_receive(MPI_Request handle, struct request *receive)
 }
 
 /* Of other requests it is not known which of those with this handle is meant: none is forgotten. */
-bool request_remove(MPI_Request handle)
+bool request_remove(struct place place, MPI_Request handle)
 {
 	struct request **at, *removed;
 	bool receives = false;
 
 	pthread_mutex_lock(&changing);
-	for (const struct request *request = *list_of(handle); request; request = request->next)
-		receives |= request->handle == handle && request->is_active && request->kind == REQUEST_RECEIVE;
+	for (const struct request *request = *list_of(handle); request; request = request->next) {
+		if (request->handle != handle || !request->is_active)
+			continue;
+		receives |= request->kind == REQUEST_RECEIVE;
+		buffers_done(place, request->buffers);
+	}
 	for (at = list_of(handle); *at && ((*at)->handle != handle || !(*at)->is_persistent);)
 		at = &(*at)->next;
 	removed = *at;
 	if (removed)
 		*at = removed->next;
 	pthread_mutex_unlock(&changing);
+	if (removed)
+		free(removed->kept);
 	free(removed);
 	return receives;
 }

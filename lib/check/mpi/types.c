@@ -86,6 +86,13 @@ uint8_t type_element(MPI_Datatype type)
 	return kept && !kept->flattening.mixed ? (uint8_t)kept->flattening.element : 0;
 }
 
+ptrdiff_t type_extent(MPI_Datatype type)
+{
+	const struct kept *kept = kept_of(type);
+
+	return kept ? kept->extent_bytes : 0;
+}
+
 void pieces_begin(struct type_pieces *pieces)
 {
 	pieces->list = pieces->few;
@@ -144,4 +151,16 @@ uint32_t pieces_add(struct type_pieces *pieces, uint64_t first, MPI_Count count,
 		cursor_skip(&cursor, cursor.left_bytes);
 	}
 	return (uint32_t)(pieces->count - before);
+}
+
+void pieces_cut(struct type_pieces *pieces, uint64_t bytes)
+{
+	size_t kept = 0;
+
+	for (; kept < pieces->count && bytes > 0; kept++) {
+		if (pieces->list[kept].bytes > bytes)
+			pieces->list[kept].bytes = bytes;
+		bytes -= pieces->list[kept].bytes;
+	}
+	pieces->count = kept;
 }

@@ -2,7 +2,7 @@
 /* window_calls.c - MPI's one-sided calls; see calls.h */
 #include <stdlib.h>
 
-#include "check/mpi/calls.h"
+#include "check/mpi/collective.h"
 #include "check/mpi/types.h"
 #include "mpi/type/element.h"
 
@@ -93,12 +93,6 @@ static uint64_t key_of(const struct window *window)
 
 /* ---- operations ---- */
 
-struct side {
-	const void *address;
-	MPI_Count count;
-	MPI_Datatype type;
-};
-
 struct operation {
 	MPI_Win win;
 	int rank;
@@ -110,16 +104,6 @@ struct operation {
 	uint64_t key; /* 0: it is not recorded */
 	uint64_t request;
 };
-
-static struct side side_of(const void *address, MPI_Count count, MPI_Datatype type)
-{
-	return (struct side){ address, count, type };
-}
-
-static uint32_t add_side(struct type_pieces *pieces, const struct side *side)
-{
-	return pieces_add(pieces, (uint64_t)(uintptr_t)side->address, side->count, side->type);
-}
 
 /* Returns whether each side has one piece at most, of as many bytes as the target's. */
 static bool is_plain(const struct trace_event *event, const struct type_pieces *pieces)
@@ -160,10 +144,10 @@ static void add_operation(struct place here, const struct operation *operation, 
 	if (operation->access == ACCESS_ACCUMULATE || operation->access == ACCESS_FETCH)
 		event.of.type = type_element(operation->target.type);
 	pieces_begin(&pieces);
-	event.of.target_pieces = add_side(&pieces, &operation->target);
+	event.of.target_pieces = pieces_add_side(&pieces, &operation->target);
 	if (operation->op != ORIEL_NO_OP)
-		event.of.read_pieces = add_side(&pieces, &operation->read) + add_side(&pieces, &operation->compared);
-	event.of.written_pieces = add_side(&pieces, &operation->written);
+		event.of.read_pieces = pieces_add_side(&pieces, &operation->read) + pieces_add_side(&pieces, &operation->compared);
+	event.of.written_pieces = pieces_add_side(&pieces, &operation->written);
 	if (pieces.too_many)
 		event.of.target_pieces = event.of.read_pieces = event.of.written_pieces = 0;
 	if (is_plain(&event, &pieces))
