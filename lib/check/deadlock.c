@@ -157,11 +157,43 @@ static bool needs_unlock(const struct trace_waits *other, const struct trace_wai
 	return held == HELD_EXCLUSIVE || (held == HELD_SHARED && wait->flags & AWAIT_EXCLUSIVE);
 }
 
-/* No message of the other rank is under way. */
-static bool needs_message(const struct trace_waits *own, const struct trace_waits *other, uint64_t comm, int rank,
-                          int source)
+static bool have_tags(const struct trace_waits *one, const struct trace_waits *other)
 {
-	return waits_value(other, COUNT_SENT, comm, rank) == waits_value(own, COUNT_RECEIVED, comm, source);
+	/* pairs with count_of_tag */
+	return !__atomic_load_n(&one->is_untagged, __ATOMIC_ACQUIRE) &&
+	       !__atomic_load_n(&other->is_untagged, __ATOMIC_ACQUIRE);
+}
+
+/* Fewer messages of the other rank are under way than are awaited. */
+static bool needs_message(const struct trace_waits *own, const struct trace_waits *others, int rank, int other,
+                          const struct trace_wait *wait)
+{
+	bool is_of_any_tag = wait->flags & AWAIT_ANY_TAG || !have_tags(own, others);
+	uint64_t object = is_of_any_tag ? wait->object : tag_object(wait->object, wait->tag);
+	uint64_t sent = waits_value(others, COUNT_SENT, object, rank);
+	uint64_t received = waits_value(own, COUNT_RECEIVED, object, other);
+
+	return sent >= received && sent - received < wait->number;
+}
+
+/* Returns how many receives of the rank may take such a message. */
+static uint64_t count_receiving(const struct trace_waits *waits, uint64_t comm, uint32_t tag, int source)
+{
+	uint64_t tagged = tag_object(comm, tag), of_any_tag = tag_object(comm, WAITS_ANY_TAG);
+
+	return waits_value(waits, COUNT_RECEIVING, tagged, source) + waits_value(waits, COUNT_RECEIVING, tagged, -1) +
+	       waits_value(waits, COUNT_RECEIVING, of_any_tag, source) +
+	       waits_value(waits, COUNT_RECEIVING, of_any_tag, -1);
+}
+
+/* The message was not received, and no receive has begun that may take it. */
+static bool needs_receiver(const struct trace_waits *own, const struct trace_waits *others, int rank,
+                           const struct trace_wait *wait)
+{
+	uint64_t object = tag_object(wait->object, wait->tag);
+
+	return have_tags(own, others) && waits_value(others, COUNT_RECEIVED, object, rank) < wait->number &&
+	       count_receiving(others, wait->object, wait->tag, rank) == 0;
 }
 
 bool deadlock_is_any(const struct trace_wait *wait)
@@ -197,7 +229,9 @@ bool deadlock_needs(const struct deadlock_job *job, int rank, const struct trace
 	case AWAIT_UNLOCK:
 		return other != rank && needs_unlock(others, wait);
 	case AWAIT_MESSAGE:
-		return (wait->rank < 0 || wait->rank == other) && needs_message(own, others, wait->object, rank, other);
+		return (wait->rank < 0 || wait->rank == other) && needs_message(own, others, rank, other, wait);
+	case AWAIT_RECEIVER:
+		return wait->rank == other && needs_receiver(own, others, rank, wait);
 	case AWAIT_SIGNAL:
 		return true;
 	default:
@@ -257,6 +291,38 @@ static bool one_is_stuck(const struct deadlock_job *job, int rank, const struct 
 	return false;
 }
 
+bool deadlock_keeps(const struct deadlock_job *job, int rank, const struct trace_wait *wait)
+{
+	return deadlock_is_any(wait) ? all_are_stuck(job, rank, wait) : one_is_stuck(job, rank, wait);
+}
+
+/* Returns how many waits the thread shows, and in *kept how many of them keep it. */
+static uint32_t count_waits(const struct deadlock_job *job, int rank, int32_t thread, uint32_t *kept)
+{
+	struct trace_wait wait;
+	uint32_t count = 0;
+
+	*kept = 0;
+	for (int i = 0; i < WAITS_SLOTS; i++) {
+		if (!waits_read_slot(waits_of(job, rank), i, &wait) || wait.thread != thread)
+			continue;
+		count++;
+		*kept += deadlock_keeps(job, rank, &wait);
+	}
+	return count;
+}
+
+/* A call with several waits may not show all of them yet. */
+static bool thread_stays(const struct deadlock_job *job, int rank, const struct trace_wait *wait)
+{
+	uint32_t count, kept;
+
+	if (wait->kind == AWAIT_SIGNAL || wait->count <= 1)
+		return deadlock_keeps(job, rank, wait);
+	count = count_waits(job, rank, wait->thread, &kept);
+	return count == wait->count && (wait->flags & AWAIT_PART ? kept > 0 : kept == count);
+}
+
 /* Returns whether each thread of the rank waits for the set. */
 static bool stays(const struct deadlock_job *job, int rank)
 {
@@ -267,7 +333,7 @@ static bool stays(const struct deadlock_job *job, int rank)
 
 		if (!waits_read_slot(waits_of(job, rank), i, &wait))
 			continue;
-		if (!(deadlock_is_any(&wait) ? all_are_stuck(job, rank, &wait) : one_is_stuck(job, rank, &wait)))
+		if (!thread_stays(job, rank, &wait))
 			return false;
 		any = true;
 	}
@@ -313,7 +379,7 @@ static void look_first(struct deadlock_rank *at)
 	if (!waits || !is_usable(at->trace))
 		return;
 	at->is_ended = __atomic_load_n(&waits->is_ended, __ATOMIC_ACQUIRE); /* pairs with watch_ended */
-	at->changes = __atomic_load_n(&waits->changes, __ATOMIC_ACQUIRE);   /* pairs with wait_begin */
+	at->changes = __atomic_load_n(&waits->changes, __ATOMIC_ACQUIRE);   /* pairs with waits_begin */
 	at->is_stuck = at->is_ended || (at->changes > 0 &&                  /* pairs with look */
 	                                at->changes == __atomic_load_n(&waits->quiet, __ATOMIC_ACQUIRE));
 	if (at->is_stuck && !has_ended(at->trace))
@@ -370,7 +436,8 @@ static bool needs_in_a_slot(const struct deadlock_job *job, int rank, int other)
 	for (int i = 0; i < WAITS_SLOTS; i++) {
 		struct trace_wait wait;
 
-		if (waits_read_slot(waits_of(job, rank), i, &wait) && deadlock_needs(job, rank, &wait, other))
+		if (waits_read_slot(waits_of(job, rank), i, &wait) && deadlock_needs(job, rank, &wait, other) &&
+		    deadlock_keeps(job, rank, &wait))
 			return true;
 	}
 	return false;

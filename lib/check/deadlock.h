@@ -9,7 +9,8 @@
  * that it is missing, so a message or a flag under way is never taken for one that is missing.
  *
  * A set of ranks is deadlocked if each waits in a call that needs a rank of the set; or, for a
- * call that any member may end, if all members are in the set. Then none can be the first to
+ * call that any member may end, if all members are in the set. A call that waits for several
+ * requests is kept by one of them, or must be kept by each. Then none can be the first to
  * return. A rank that has ended counts as one that waits for ever.
  *
  * This holds for what was true at one time. So the changes of all ranks are read before and
@@ -59,6 +60,9 @@ bool deadlock_search(struct deadlock_job *job, int from);
 
 /* Returns whether this wait of a stuck rank needs the other one, as far as is known. */
 bool deadlock_needs(const struct deadlock_job *job, int rank, const struct trace_wait *wait, int other);
+
+/* Returns whether the wait cannot end before a rank of the set goes on. */
+bool deadlock_keeps(const struct deadlock_job *job, int rank, const struct trace_wait *wait);
 
 /* Returns whether any member may end the wait. */
 bool deadlock_is_any(const struct trace_wait *wait);

@@ -70,8 +70,8 @@ enum trace_kind {
 	TRACE_MET,          /* a collective call of the ranks that follow has returned */
 	TRACE_SEND,         /* a message of tag `id` may leave for rank; object: the communicator; base: its buffers */
 	TRACE_SEND_MET,     /* a synchronous send is complete */
-	TRACE_RECEIVE,      /* begins, with any rank */
-	TRACE_RECEIVED,     /* from rank, with tag `id`; `base` receives before it may be pending */
+	TRACE_RECEIVE,      /* begins, from rank or -1: any, with tag `id`; object 0: it is a probe */
+	TRACE_RECEIVED,     /* from rank, with tag `id`; `base` receives before it may be pending; see below */
 	TRACE_PROBED,       /* a message of rank and tag `id` is there */
 	TRACE_BUFFERS,      /* of a message or collective call, until BUFFERS_DONE of of.request; 0: over at once */
 	TRACE_BUFFERS_DONE, /* id: those of this number */
@@ -103,6 +103,7 @@ enum trace_access { ACCESS_PUT, ACCESS_GET, ACCESS_ACCUMULATE, ACCESS_FETCH };
 #define LEAVE_ONE 1         /* only member `base` is known to have begun the call */
 #define LEAVE_LOWER 2       /* only members before `base` are */
 #define LEAVE_NONE 3        /* none is */
+#define RECEIVED_BEGUN 1    /* TRACE_RECEIVE has named rank unit_bytes - 1 and tag size_bytes */
 #define SIGNAL_UNTIL 1      /* the signal has a value, and is not taken */
 #define WINDOW_SHARED 1     /* members may order each other by loads and stores */
 #define WINDOW_DYNAMIC 2    /* displacements are addresses */

@@ -20,6 +20,11 @@ uint64_t signal_object(uint64_t window, uint64_t signal)
 	return mix(window, signal + 1);
 }
 
+uint64_t tag_object(uint64_t comm, uint64_t tag)
+{
+	return mix(comm, ~tag);
+}
+
 /* Returns the place of the key, or of none. A damaged table may have no free place. */
 static uint32_t find_place(const struct trace_waits *waits, uint64_t key)
 {
@@ -60,6 +65,22 @@ static struct trace_count *count_of(struct trace_waits *waits, enum count_kind k
 	waits->used++;
 	__atomic_store_n(&waits->counts[at].key, key, __ATOMIC_RELEASE); /* pairs with find_place */
 	return &waits->counts[at];
+}
+
+/* Returns one for messages with a tag. Without room for it, no tag counts from here on. */
+static struct trace_count *count_of_tag(struct trace_waits *waits, enum count_kind kind, uint64_t comm, uint64_t tag,
+                                        int rank)
+{
+	static struct trace_count none;
+	uint64_t object = tag_object(comm, tag), key = key_of(kind, object, rank);
+	uint32_t at = find_place(waits, key);
+
+	if (at < WAITS_COUNTS && waits->counts[at].key == key)
+		return &waits->counts[at];
+	if (waits->used < WAITS_TAGS_USED)
+		return count_of(waits, kind, object, rank);
+	__atomic_store_n(&waits->is_untagged, 1, __ATOMIC_RELEASE); /* pairs with have_tags */
+	return &none;
 }
 
 static void raise_to(struct trace_waits *waits, enum count_kind kind, uint64_t object, uint64_t value)
@@ -131,9 +152,17 @@ void waits_count(struct trace_waits *waits, const struct trace_event *event)
 		break;
 	case TRACE_SEND:
 		add_one(waits, COUNT_SENT, event->object, event->rank);
+		count_of_tag(waits, COUNT_SENT, event->object, event->id, event->rank)->value++;
+		break;
+	case TRACE_RECEIVE:
+		if (event->object)
+			count_of_tag(waits, COUNT_RECEIVING, event->object, event->id, event->rank)->value++;
 		break;
 	case TRACE_RECEIVED:
 		add_one(waits, COUNT_RECEIVED, event->object, event->rank);
+		count_of_tag(waits, COUNT_RECEIVED, event->object, event->id, event->rank)->value++;
+		if (event->flags & RECEIVED_BEGUN)
+			count_of_tag(waits, COUNT_RECEIVING, event->object, event->size_bytes, (int)event->unit_bytes - 1)->value--;
 		break;
 	case TRACE_SIGNAL:
 		add_one(waits, COUNT_SIGNALS, signal_object(event->object, event->id), event->rank);

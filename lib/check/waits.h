@@ -21,9 +21,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WAITS_SLOTS 16
+#define WAITS_SLOTS 32
+#define WAITS_OF_CALL 16 /* at most */
 #define WAITS_COUNTS 8192
 #define WAITS_COUNTS_USED (WAITS_COUNTS / 4 * 3) /* at most: free places end a search */
+#define WAITS_TAGS_USED (WAITS_COUNTS / 2)       /* beyond, no count is added for a tag */
+#define WAITS_ANY_TAG UINT64_MAX
 #define WAITS_REPORTED 64
 #define WAITS_NAMES 64
 #define WAITS_SIGNALS 64 /* that one wait may take */
@@ -39,7 +42,8 @@ enum wait_kind {
 	AWAIT_FENCE,      /* of each member, with this number */
 	AWAIT_COLLECTIVE, /* of each member, or of `rank`, with this number */
 	AWAIT_UNLOCK,     /* of each rank that holds the lock of `rank`, and excludes this one */
-	AWAIT_MESSAGE,    /* of `rank`, or of any of `size` members */
+	AWAIT_MESSAGE,    /* `number` of these of `rank`, or one of any of `size` members */
+	AWAIT_RECEIVER,   /* of the message of this number to `rank`, of those of its tag */
 	AWAIT_SIGNAL,     /* of any of `size` members: signals from `number` on */
 	AWAIT_KINDS
 };
@@ -47,6 +51,8 @@ enum wait_kind {
 #define AWAIT_EXCLUSIVE 1 /* the lock that is wanted */
 #define AWAIT_FREE 2      /* the collective call frees the window */
 #define AWAIT_UNTIL 4     /* for a signal's value; no signal is taken */
+#define AWAIT_ANY_TAG 8
+#define AWAIT_PART 16 /* any of these waits of the thread keeps it; else all of its waits do */
 
 /* A thread's wait. Ranks are those of the job. */
 struct trace_wait {
@@ -55,11 +61,11 @@ struct trace_wait {
 	uint64_t object; /* as in events */
 	uint64_t number;
 	int32_t rank;   /* -1: any, or all */
-	uint32_t count; /* of signals */
+	uint32_t count; /* of signals; else of the thread's waits, or 0 */
 	uint32_t size;  /* how many members the object has */
 	uint32_t site;
 	int32_t thread;
-	int32_t padding;
+	uint32_t tag;
 };
 
 /* Counts are kept by an object and, where it says so, a rank. */
@@ -73,8 +79,9 @@ enum count_kind {
 	COUNT_FENCES,
 	COUNT_COLLECTIVES, /* one more than the number of the last one */
 	COUNT_LOCK,        /* of a rank: HELD_SHARED, HELD_EXCLUSIVE, or 0 */
-	COUNT_SENT,        /* to a rank */
-	COUNT_RECEIVED,    /* from a rank */
+	COUNT_SENT,        /* to a rank; the object may be one of tag_object */
+	COUNT_RECEIVED,    /* from a rank; as above */
+	COUNT_RECEIVING,   /* receives that have begun and not ended, from a rank or any; as above */
 	COUNT_SIGNALS,     /* to a rank; the object is one of signal_object */
 	COUNT_TAKEN        /* as above, of this rank */
 };
@@ -108,7 +115,7 @@ struct trace_waits {
 	uint32_t used;           /* counts */
 	uint32_t reported_count; /* reports of this process's watcher */
 	uint32_t name_count;
-	uint32_t padding;
+	uint32_t is_untagged; /* a count by tag has found no room: all of these are of no use */
 	struct trace_wait slots[WAITS_SLOTS];
 	struct trace_reported reported[WAITS_REPORTED];
 	struct trace_window_name names[WAITS_NAMES];
@@ -118,7 +125,7 @@ struct trace_waits {
 /* Copies a slot. Returns whether it is used. `changes` differs if it has changed meanwhile. */
 static inline bool waits_read_slot(const struct trace_waits *waits, int slot, struct trace_wait *wait)
 {
-	uint32_t kind = __atomic_load_n(&waits->slots[slot].kind, __ATOMIC_ACQUIRE); /* pairs with wait_begin */
+	uint32_t kind = __atomic_load_n(&waits->slots[slot].kind, __ATOMIC_ACQUIRE); /* pairs with waits_begin */
 
 	*wait = waits->slots[slot];
 	wait->kind = kind;
@@ -143,5 +150,8 @@ static inline uint64_t waits_value(const struct trace_waits *waits, enum count_k
 
 /* Returns the object by which one signal of a window is counted. */
 uint64_t signal_object(uint64_t window, uint64_t signal);
+
+/* Returns the object by which messages of a tag are counted. */
+uint64_t tag_object(uint64_t comm, uint64_t tag);
 
 #endif

@@ -212,6 +212,138 @@ static void K29_request_against_barrier(void)
 		send(0);
 }
 
+static void tagged_receive(int from, int tag)
+{
+	MPI_Recv(buffer, 8, MPI_BYTE, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* STUCK */
+}
+
+/* Each of two waits until the other receives. */
+static void K29_synchronous_sends(void)
+{
+	if (rank == 1 && comes_late())
+		receive(0);
+	if (rank < 2)
+		MPI_Ssend(buffer, 8, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD); /* STUCK */
+	if (rank == 0 || (rank == 1 && is_stuck))
+		receive(1 - rank);
+	barrier();
+}
+
+static void K29_synchronous_requests(void)
+{
+	MPI_Request request;
+
+	if (rank < 2)
+		MPI_Issend(buffer, 8, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, &request);
+	if (rank == 1 && comes_late())
+		receive(0);
+	if (rank < 2)
+		MPI_Wait(&request, MPI_STATUS_IGNORE); /* STUCK */
+	if (rank == 0 || (rank == 1 && is_stuck))
+		receive(1 - rank);
+	barrier();
+}
+
+/* Another message with the tag has been received, and one with another tag is under way. */
+static void K29_tags_differ(void)
+{
+	if (rank == 0) {
+		send(1);
+		MPI_Send(buffer, 8, MPI_BYTE, 1, 2, MPI_COMM_WORLD);
+		MPI_Ssend(buffer, 8, MPI_BYTE, 1, 0, MPI_COMM_WORLD); /* STUCK */
+	}
+	if (rank == 1) {
+		receive(0);
+		tagged_receive(0, comes_late() ? 0 : 1);
+		tagged_receive(0, 2);
+	}
+	barrier();
+}
+
+/* One of four messages is missing. */
+static void K29_receives_of_two(void)
+{
+	MPI_Request requests[4];
+	MPI_Status statuses[4];
+	uint8_t bytes[4];
+
+	if (rank == 0) {
+		for (int i = 0; i < 4; i++)
+			MPI_Irecv(&bytes[i], 1, MPI_BYTE, 1 + i / 2, 0, MPI_COMM_WORLD, &requests[i]);
+		MPI_Waitall(4, requests, statuses); /* STUCK */
+	}
+	for (int i = 0; i < 2 && (rank == 1 || rank == 2); i++) {
+		if (rank == 2 && i == 1 && !comes_late())
+			receive(0);
+		MPI_Send(buffer, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+	}
+	barrier();
+}
+
+static void receive_one(int (*wait_some)(int, MPI_Request *))
+{
+	MPI_Request requests[2];
+	uint8_t bytes[2];
+	int done;
+
+	if (rank == 0) {
+		for (int i = 0; i < 2; i++)
+			MPI_Irecv(&bytes[i], 1, MPI_BYTE, 1 + i, 0, MPI_COMM_WORLD, &requests[i]);
+		done = wait_some(2, requests);
+		send(1);
+		send(2);
+		MPI_Wait(&requests[1 - done], MPI_STATUS_IGNORE);
+	}
+	if (rank == 2 && comes_late())
+		MPI_Send(buffer, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+	if (rank == 1 || rank == 2)
+		receive(0);
+	if (rank == 1 || (rank == 2 && is_stuck))
+		MPI_Send(buffer, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+	barrier();
+}
+
+static int any_of(int count, MPI_Request *requests)
+{
+	int index;
+
+	MPI_Waitany(count, requests, &index, MPI_STATUS_IGNORE); /* STUCK */
+	return index;
+}
+
+static int some_of(int count, MPI_Request *requests)
+{
+	MPI_Status statuses[2];
+	int done, indices[2];
+
+	MPI_Waitsome(count, requests, &done, indices, statuses); /* STUCK */
+	return indices[0];
+}
+
+/* Either message would be enough, and neither comes. */
+static void K29_receive_of_one(void)
+{
+	receive_one(any_of);
+}
+
+static void K29_receive_of_some(void)
+{
+	receive_one(some_of);
+}
+
+static void K29_request_of_barrier(void)
+{
+	MPI_Request request;
+
+	if (rank == 1 && !comes_late())
+		receive(0);
+	MPI_Ibarrier(MPI_COMM_WORLD, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE); /* STUCK */
+	if (rank == 0 && is_stuck)
+		send(1);
+	barrier();
+}
+
 static void K29_broadcast_against_fence(void)
 {
 	if (rank != 0 || comes_late())
@@ -241,6 +373,13 @@ static const struct check_case cases[] = {
 	{ "K29_receive_of_any", K29_receive_of_any },                   /* 0 1 */
 	{ "K29_receives", K29_receives },                               /* 0 1 */
 	{ "K29_request_against_barrier", K29_request_against_barrier }, /* 0 2 */
+	{ "K29_synchronous_sends", K29_synchronous_sends },             /* 0 1 */
+	{ "K29_synchronous_requests", K29_synchronous_requests },       /* 0 1 */
+	{ "K29_tags_differ", K29_tags_differ },                         /* 0 1 */
+	{ "K29_receives_of_two", K29_receives_of_two },                 /* 0 2 */
+	{ "K29_receive_of_one", K29_receive_of_one },                   /* 0 1 */
+	{ "K29_receive_of_some", K29_receive_of_some },                 /* 0 1 */
+	{ "K29_request_of_barrier", K29_request_of_barrier },           /* 0 1 */
 	{ "K29_broadcast_against_fence", K29_broadcast_against_fence }, /* 0 1 */
 	{ "K31_end_against_receive", K31_end_against_receive },         /* 0 */
 	{ NULL, NULL },

@@ -158,6 +158,54 @@ static void step_requests(void)
 	MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
 }
 
+/* A message to the left is synchronous, one to the right is not; both ends wait in any way. */
+static void step_synchronous(void)
+{
+	int right = (rank + 1) % size, left = (rank + size - 1) % size, how = (int)draw(&state, 4), index, count;
+	uint8_t out = 0, in[2];
+	MPI_Request requests[4];
+	MPI_Status statuses[4];
+	int indices[4];
+
+	late();
+	MPI_Irecv(&in[0], 1, MPI_BYTE, left, 3, MPI_COMM_WORLD, &requests[0]);
+	late();
+	MPI_Issend(&out, 1, MPI_BYTE, left, 4, MPI_COMM_WORLD, &requests[1]);
+	MPI_Isend(&out, 1, MPI_BYTE, right, 3, MPI_COMM_WORLD, &requests[2]);
+	late();
+	MPI_Irecv(&in[1], 1, MPI_BYTE, how == 3 ? MPI_ANY_SOURCE : right, 4, MPI_COMM_WORLD, &requests[3]);
+	if (how == 1)
+		MPI_Waitany(4, requests, &index, MPI_STATUS_IGNORE);
+	if (how == 2)
+		MPI_Waitsome(4, requests, &count, indices, statuses);
+	late();
+	MPI_Waitall(4, requests, statuses);
+}
+
+static void step_synchronous_send(void)
+{
+	uint8_t byte = 0;
+
+	late();
+	if (rank % 2 == 0 && rank + 1 < size)
+		MPI_Ssend(&byte, 1, MPI_BYTE, rank + 1, 5, MPI_COMM_WORLD);
+	late();
+	if (rank % 2 == 1)
+		MPI_Recv(&byte, 1, MPI_BYTE, draw(&state, 2) ? rank - 1 : MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	else
+		draw(&state, 2);
+}
+
+static void step_barrier_request(void)
+{
+	MPI_Request request;
+
+	late();
+	MPI_Ibarrier(MPI_COMM_WORLD, &request);
+	late();
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static void step_collectives(void)
 {
 	int root = (int)draw(&state, (uint32_t)size), one = 1, all = 0;
@@ -201,9 +249,14 @@ static void step_threads(void)
 	pthread_join(thread, NULL);
 }
 
-static void (*const steps[])(void) = { step_barrier,  step_fence,       step_ring,  step_post,
-	                                   step_chain,    step_two_locks,   step_round, step_any,
-	                                   step_requests, step_collectives, step_split, step_threads };
+static void (*const steps[])(void) = { step_barrier,        step_fence,
+	                                   step_ring,           step_post,
+	                                   step_chain,          step_two_locks,
+	                                   step_round,          step_any,
+	                                   step_requests,       step_collectives,
+	                                   step_split,          step_threads,
+	                                   step_synchronous,    step_synchronous_send,
+	                                   step_barrier_request };
 
 static void run_seed(uint64_t seed)
 {

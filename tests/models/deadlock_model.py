@@ -16,7 +16,9 @@ At the end it leaves out rules one by one, or replaces them by wrong ones. Each 
 
 Calls, where T is another rank: `post O..`, `start T..`, `complete`, `wait`, `fence`, `precede` (a fence with NOPRECEDE),
 `barrier`, `bcast`, from rank 0, `lock T`, `share T`, `unlock T`, `send T`, which does not wait, `recv O`, `any` (a
-receive of any rank), `signal T`, `taken` (signal_wait).
+receive of any rank), `signal T`, `taken` (signal_wait), `ssend T` (a synchronous send); `isend T`, `issend T`,
+`irecv O` and `ibarrier`, which make requests; `all` and `some`, which wait for all requests, or for one of them. Messages have the tag
+0; with a stroke, as `send' T` and `recv' O`, the tag 1.
 
 usage: deadlock_model.py            all programs; it takes some seconds
        deadlock_model.py RULE       the program that shows what the rule is for
@@ -54,6 +56,19 @@ RULES = {  # what is left out, or is wrong: a program that shows it
     "signal_is_stuck_with_all": "taken; send 1 | recv 0; signal 0",
     "signals_are_counted": "taken; taken | signal 0; recv 0",
     "signal_under_way_is_none_missing": "taken; send 1 | signal 0; recv 0",
+    "ssend_needs_receive": "ssend 1; recv 1 | ssend 0; recv 0",
+    "begun_receive_is_none_missing": "ssend 1; barrier | irecv 0; barrier; all",
+    "tags_are_counted": "send' 1; ssend 1; barrier | recv 0; barrier; recv' 0",
+    "received_message_is_none_missing": "ssend 1; barrier | recv 0; barrier",
+    "request_of_ssend_needs_receive": "issend 1; all; recv 1 | issend 0; all; recv 0",
+    "other_tags_do_not_count": "ssend' 1; send 1 | recv 0; recv' 0",
+    "begun_receive_of_another_tag_does_not_count": "ssend 1 | recv' 0",
+    "request_of_a_barrier_needs_all": "ibarrier; all; send 1 | recv 0; ibarrier; all",
+    "all_needs_each": "irecv 1; irecv 2; all; send 1 | recv 0; send 0 | send 0",
+    "receives_of_a_wait_are_counted": "irecv 1; irecv 1; all; send 1 | send 0; recv 0; send 0",
+    "some_is_stuck_with_all": "irecv 1; irecv 2; some; send 1; send 2 | recv 0; send 0 | recv 0; send 0",
+    "one_request_ends_it": "irecv 1; irecv 2; some; send 1 | recv 0; send 0 | send 0",
+    "any_request_may_end_it": "isend 1; irecv 1; some; send' 1 | recv' 0; recv 0; send 0",
     "an_ended_rank_calls_nothing": "recv 1 | ",
     "an_end_gives_locks_back": "lock 0; send 1 | recv 0; lock 0; unlock 0",
     "one_free_rank_ends_it": "recv 1 | recv 2; send 0 | send 1",
@@ -73,7 +88,16 @@ MORE = [
     "any; any | send 0; barrier | barrier", "any | any | any", "taken | taken", "signal 1; taken | taken; signal 0",
     "bcast; barrier | bcast; barrier | barrier; bcast", "recv 1 | barrier", "barrier | recv 0; barrier | barrier",
     "post 1; wait; send 2 | start 0 2; complete | recv 0; recv 1",
+    "ssend 1 | ssend 2 | ssend 0", "ssend 1; barrier | barrier; recv 0", "ssend 1 | any",
+    "ssend 1; recv 1 | any; ssend 0", "ssend' 1; send 1 | recv 0; recv' 0", "ssend 1 | recv' 0",
+    "ibarrier; ibarrier; all; send 1 | ibarrier; recv 0; ibarrier", "ibarrier; irecv 1; some; send 1 | recv 0; send 0",
+    "irecv 1; issend 1; all | irecv 0; issend 0; all", "irecv 1; ssend 1; all | ssend 0; recv 0",
+    "irecv 1; ssend 1; all | irecv 0; ssend 0; all", "issend 1; irecv 1; some; all | recv 0; recv 0; send 0",
+    "irecv 1; irecv 1; some; send 1; all | send 0; recv 0; send 0", "irecv 1; all; ssend 1 | ssend' 0; recv 0",
+    "irecv 1; irecv 2; all | recv 2; send 0 | send 0; recv 1; send 1", "isend 1; all; barrier | barrier; recv 0",
+    "send 1; ssend 1; recv 1 | recv 0; ssend 0; recv 0", "issend 1; recv 1; all | irecv 0; ssend 0; all",
 ]
+SENDS, RECEIVES, REQUESTS = ("send", "ssend", "isend", "issend"), ("recv", "any", "irecv"), ("isend", "issend", "irecv", "ibarrier")
 
 
 def parse(text):
@@ -85,8 +109,8 @@ def enumerated():
     """Two ranks with up to three calls each, and up to four together."""
     def lines(me):
         calls = (("barrier",), ("fence",), ("send", 1 - me), ("recv", 1 - me), ("any",),
-                 ("post", 1 - me), ("wait",)) if me else (("barrier",), ("fence",), ("send", 1), ("recv", 1), ("any",),
-                                                         ("start", 1), ("complete",))
+                 ("post", 1 - me), ("wait",), ("ssend", 0)) if me else (("barrier",), ("fence",), ("send", 1), ("recv", 1), ("any",),
+                                                         ("start", 1), ("complete",), ("ssend", 1))
         for length in range(4):
             yield from itertools.product(calls, repeat=length)
 
@@ -103,6 +127,14 @@ def enumerated():
     return (pair for pair in itertools.product(firsts, seconds) if len(pair[0]) + len(pair[1]) <= 4)
 
 
+def kind_of(call):
+    return call[0].rstrip("'")
+
+
+def tag_of(call):
+    return call[0].count("'")
+
+
 class State:
     """Where each rank is, and what the calls that have begun have left."""
 
@@ -111,18 +143,21 @@ class State:
         self.at = [0 for _ in self.ranks]  # the call that each rank is in front of, or in
         self.inside = [False for _ in self.ranks]
         self.arrived = {}  # (kind, from, to): messages, posts, flags and signals that have come
-        self.taken = {}  # the same, received
+        self.taken = {}  # the same, received: the receive has returned, or is waited for
+        self.matched = {}  # receives that have begun, with what they receive: (kind, from, to)
+        self.done = set()  # requests that a wait has ended
         self.held = {}  # (target, rank): "lock" or "share"
 
     def copy(self):
         other = State(self.program)
         other.at, other.inside = list(self.at), list(self.inside)
         other.arrived, other.taken, other.held = dict(self.arrived), dict(self.taken), dict(self.held)
+        other.matched, other.done = dict(self.matched), set(self.done)
         return other
 
     def key(self):
-        return (tuple(self.at), tuple(self.inside), *(tuple(sorted(part.items())) for part in
-                                                     (self.arrived, self.taken, self.held)))
+        return (tuple(self.at), tuple(self.inside), tuple(sorted(self.done)),
+                *(tuple(sorted(part.items())) for part in (self.arrived, self.taken, self.held, self.matched)))
 
     def call(self, rank):
         line = self.program[rank]
@@ -142,12 +177,69 @@ class State:
         """The ranks of the last call of the name."""
         return [call for call in self.begun(rank) if call[0] == name][-1][1:]
 
+    # ---- messages ----
+
+    def messages(self, source, target, tag=None, upto=None):
+        """How many the source has begun to send."""
+        return sum(kind_of(call) in SENDS and call[1] == target and tag in (None, tag_of(call))
+                   for call in self.begun(source)[:upto])
+
+    def received(self, source, target, tag=None):
+        return sum(self.taken.get((stream, source, target), 0) for stream in ("send", "send'")
+                   if tag is None or stream == "send" + "'" * tag)
+
+    def unmatched(self, rank):
+        """Receives that have begun, in their order."""
+        return [at for at, call in enumerate(self.begun(rank))
+                if kind_of(call) in RECEIVES and (rank, at) not in self.matched]
+
+    def fits(self, rank, at, stream):
+        call = self.program[rank][at]
+        return kind_of(call) == "any" or stream == ("send" + "'" * tag_of(call), call[1], rank)
+
+    def matches(self, rank):
+        """What may be matched next: (the receive, the message). A message goes to the first receive that it fits."""
+        for kind, source in itertools.product(("send", "send'"), self.ranks):
+            stream = kind, source, rank
+            used = list(self.matched.values()).count(stream)
+            fitting = [at for at in self.unmatched(rank) if self.fits(rank, at, stream)]
+            if fitting and self.arrived.get(stream, 0) > used:
+                yield fitting[0], stream
+
+    def is_met(self, rank, at):
+        """Whether a receive has begun for the message of this call."""
+        call = self.program[rank][at]
+        stream = "send" + "'" * tag_of(call), rank, call[1]
+        number = self.messages(rank, call[1], tag_of(call), at + 1)
+        return list(self.matched.values()).count(stream) >= number
+
+    def requests(self, rank):
+        return [at for at, call in enumerate(self.begun(rank))
+                if kind_of(call) in REQUESTS and (rank, at) not in self.done]
+
+    def is_complete(self, rank, at):
+        kind = kind_of(self.program[rank][at])
+        if kind == "ibarrier":
+            return all(self.count(other, kind) >= self.barriers(rank, at) for other in self.ranks)
+        return kind == "isend" or (self.is_met(rank, at) if kind == "issend" else (rank, at) in self.matched)
+
+    def barriers(self, rank, at):
+        return sum(call[0] == "ibarrier" for call in self.program[rank][:at + 1])
+
+    def take(self, rank, at):
+        """A receive, or another request, has ended."""
+        self.done.add((rank, at))
+        if (rank, at) in self.matched:
+            stream = self.matched[rank, at]
+            self.taken[stream] = self.taken.get(stream, 0) + 1
+
     # ---- steps ----
 
     def sent(self):
         """All that is on its way sooner or later: (kind, from, to) with how many have left."""
         for one, other in itertools.product(self.ranks, self.ranks):
-            yield ("send", one, other), self.count(one, "send", other)
+            yield ("send", one, other), self.messages(one, other, 0)
+            yield ("send'", one, other), self.messages(one, other, 1)
             yield ("signal", one, other), self.count(one, "signal", other)
             yield ("post", one, other), self.count(one, "post", other)
             yield ("flag", one, other), self.flags(one, other)
@@ -183,16 +275,32 @@ class State:
         if name in ("lock", "share"):
             return not any(target == call[1] and other != rank and "lock" in (name, how)
                            for (target, other), how in self.held.items())
-        if name in ("recv", "any", "taken"):
-            return bool(self.there(rank))
+        if name == "taken":
+            return bool(self.signals(rank))
+        if kind_of(call) in ("recv", "any"):
+            return (rank, self.at[rank]) in self.matched
+        if kind_of(call) == "ssend":
+            return self.is_met(rank, self.at[rank])
+        if name in ("all", "some"):
+            ended = [self.is_complete(rank, at) for at in self.requests(rank)]
+            return all(ended) if name == "all" else any(ended) or not ended
         return True
 
-    def there(self, rank):
-        """What has come and may be received."""
-        call, kind = self.call(rank), "signal" if self.call(rank)[0] == "taken" else "send"
-        sources = call[1:] if call[0] == "recv" else self.ranks
-        return [(kind, source, rank) for source in sources
-                if self.arrived.get((kind, source, rank), 0) > self.taken.get((kind, source, rank), 0)]
+    def signals(self, rank):
+        """Those that have come and may be taken."""
+        return [("signal", source, rank) for source in self.ranks
+                if self.arrived.get(("signal", source, rank), 0) > self.taken.get(("signal", source, rank), 0)]
+
+    def outcomes(self, rank):
+        """What the call may end when it returns: requests or a receive, by their places; signals."""
+        name = self.call(rank)[0]
+        if name == "taken":
+            return [([], signal) for signal in self.signals(rank)]
+        if name == "all":
+            return [(self.requests(rank), None)]
+        if name == "some":
+            return [([at], None) for at in self.requests(rank) if self.is_complete(rank, at)] or [([], None)]
+        return [([self.at[rank]] if kind_of(self.call(rank)) in ("recv", "any") else [], None)]
 
     def next_states(self):
         """Yields the states that are one step away, and the rank that has returned, or None."""
@@ -207,15 +315,22 @@ class State:
                     del after.held[call[1], rank]
                 yield after, None
             elif self.may_return(rank):
-                for received in self.there(rank) if call[0] in ("recv", "any", "taken") else [None]:
+                for ended, signal in self.outcomes(rank):
                     after = self.copy()
+                    for at in ended:
+                        after.take(rank, at)
                     after.at[rank] += 1
                     after.inside[rank] = False
-                    if received:
-                        after.taken[received] = after.taken.get(received, 0) + 1
+                    if signal:
+                        after.taken[signal] = after.taken.get(signal, 0) + 1
                     if call[0] in ("lock", "share"):
                         after.held[call[1], rank] = call[0]
                     yield after, rank
+        for rank in self.ranks:
+            for at, stream in self.matches(rank):
+                after = self.copy()
+                after.matched[rank, at] = stream
+                yield after, None
         for what, count in self.sent():
             if self.arrived.get(what, 0) < count:
                 after = self.copy()
@@ -263,9 +378,41 @@ def needs(state, rank, other):
         return is_needed and state.count(other, name) < state.count(rank, name)
     if name in ("lock", "share"):
         return needs_unlock(state, rank, other, name, call[1])
-    if name == "recv":
-        return WITHOUT != "recv_needs_send" and other == call[1] and is_missing(state, "send", other, rank)
+    if kind_of(call) == "recv":
+        return WITHOUT != "recv_needs_send" and other == call[1] and is_missing(state, other, rank, tag_of(call))
+    if kind_of(call) == "ssend":
+        return WITHOUT != "ssend_needs_receive" and needs_receive(state, rank, state.at[rank], other)
     return False
+
+
+def needs_receive(state, rank, at, other):
+    """No receive has begun that may have taken the message of this call."""
+    call = state.program[rank][at]
+    number, received = state.messages(rank, other, tag_of(call), at + 1), state.received(rank, other, tag_of(call))
+    if WITHOUT == "tags_are_counted":
+        number, received = state.messages(rank, other, None, at + 1), state.received(rank, other)
+    if WITHOUT == "received_message_is_none_missing":
+        received = 0
+    begun = [place for place, receive in enumerate(state.begun(other)) if kind_of(receive) in RECEIVES and
+             (other, place) not in state.done and (kind_of(receive) == "any" or receive[1] == rank and (
+                 tag_of(receive) == tag_of(call) or WITHOUT == "begun_receive_of_another_tag_does_not_count"))]
+    if WITHOUT == "begun_receive_is_none_missing":
+        begun = []
+    return other == call[1] and received < number and not begun
+
+
+def needs_for_request(state, rank, at, other):
+    call = state.program[rank][at]
+    if kind_of(call) == "issend":
+        return WITHOUT != "request_of_ssend_needs_receive" and needs_receive(state, rank, at, other)
+    if kind_of(call) == "ibarrier":
+        return WITHOUT != "request_of_a_barrier_needs_all" and state.count(other, "ibarrier") < state.barriers(rank, at)
+    if kind_of(call) != "irecv" or call[1] != other:
+        return False
+    alike = sum(state.program[rank][i] == call for i in state.requests(rank))
+    if state.waits(rank)[0] == "some" or WITHOUT == "receives_of_a_wait_are_counted":
+        alike = 1
+    return state.messages(other, rank, tag_of(call)) - state.received(other, rank, tag_of(call)) < alike
 
 
 def needs_unlock(state, rank, other, name, target):
@@ -285,14 +432,29 @@ def needs_unlock(state, rank, other, name, target):
     return "lock" in (name, how)
 
 
-def is_missing(state, kind, source, rank):
-    """Whether no message of the source is under way."""
-    sent, taken = state.count(source, kind, rank), state.taken.get((kind, source, rank), 0)
-    if kind == "send" and WITHOUT == "messages_are_counted":
+def is_missing(state, source, rank, tag=None):
+    """Whether no message of the source is under way; None: of any tag."""
+    if WITHOUT == "other_tags_do_not_count":
+        tag = None
+    sent, taken = state.messages(source, rank, tag), state.received(source, rank, tag)
+    if WITHOUT == "messages_are_counted":
         return sent == 0
-    if kind == "send" and WITHOUT == "message_under_way_is_none_missing":
+    if WITHOUT == "message_under_way_is_none_missing":
         return True
     return sent == taken
+
+
+def requests_stay(state, rank, members):
+    requests = state.requests(rank)
+    stuck = [any(other in members and other != rank and needs_for_request(state, rank, at, other)
+                 for other in state.ranks) for at in requests]
+    if WITHOUT == "any_request_may_end_it":
+        stuck = [is_stuck for is_stuck, at in zip(stuck, requests) if kind_of(state.program[rank][at]) != "isend"]
+    if state.waits(rank)[0] == "all":
+        return any(stuck) if WITHOUT != "all_needs_each" else bool(stuck) and all(stuck)
+    if WITHOUT == "some_is_stuck_with_all":
+        return False
+    return any(stuck) if WITHOUT == "one_request_ends_it" else bool(stuck) and all(stuck)
 
 
 def stays(state, rank, members):
@@ -304,8 +466,10 @@ def stays(state, rank, members):
         if WITHOUT == "message_of_one_is_enough":
             return members.issuperset(state.ranks)
         if WITHOUT == "any_needs_all":
-            return any(other in members and is_missing(state, "send", other, rank) for other in others)
-        return members.issuperset(state.ranks) and all(is_missing(state, "send", other, rank) for other in state.ranks)
+            return any(other in members and is_missing(state, other, rank) for other in others)
+        return members.issuperset(state.ranks) and all(is_missing(state, other, rank) for other in state.ranks)
+    if name in ("all", "some"):
+        return requests_stay(state, rank, members)
     if name == "taken":
         sent = sum(state.count(other, "signal", rank) for other in state.ranks)
         taken = sum(count for (kind, _, to), count in state.taken.items() if kind == "signal" and to == rank)

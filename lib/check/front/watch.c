@@ -138,14 +138,21 @@ static bool all_wait(const struct threads *threads)
 	return threads->count > 0;
 }
 
-static int used_slots(void)
+/* Returns how many threads wait in slots: 0, 1, or 2 for more. */
+static int waiting_threads(void)
 {
-	struct trace_wait wait;
-	int used = 0;
+	int32_t first = 0;
 
-	for (int i = 0; i < WAITS_SLOTS; i++)
-		used += waits_read_slot(&watch.trace->waits, i, &wait);
-	return used;
+	for (int i = 0; i < WAITS_SLOTS; i++) {
+		struct trace_wait wait;
+
+		if (!waits_read_slot(&watch.trace->waits, i, &wait))
+			continue;
+		if (first && wait.thread != first)
+			return 2;
+		first = wait.thread;
+	}
+	return first != 0;
 }
 
 /* Threads that end may hide others from a list: it is read twice. */
@@ -153,7 +160,7 @@ static bool is_quiet(void)
 {
 	static struct threads first, second;
 
-	if (!watch.is_threaded && used_slots() == 1)
+	if (!watch.is_threaded && waiting_threads() == 1)
 		return true;
 	list_threads(&first);
 	list_threads(&second);
@@ -234,13 +241,13 @@ static void search(void)
 static int look(uint64_t *changes, int ticks)
 {
 	struct trace_waits *waits = &watch.trace->waits;
-	uint64_t now = __atomic_load_n(&waits->changes, __ATOMIC_ACQUIRE); /* pairs with wait_begin */
+	uint64_t now = __atomic_load_n(&waits->changes, __ATOMIC_ACQUIRE); /* pairs with waits_begin */
 
 	if (now != *changes) {
 		*changes = now;
 		return 0;
 	}
-	if (ticks < TICKS_QUIET || used_slots() == 0)
+	if (ticks < TICKS_QUIET || waiting_threads() == 0)
 		return ticks + 1;
 	if (waits->quiet != now && is_quiet() &&
 	    now == __atomic_load_n(&waits->changes, __ATOMIC_ACQUIRE)) /* pairs with wait_end */

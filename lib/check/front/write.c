@@ -40,9 +40,10 @@ static uint16_t places[PLACES];      /* 0: free; else a site's index + 1 */
 static _Thread_local __attribute__((tls_model("initial-exec"))) bool is_busy;
 static bool is_unproven;
 
-/* This thread's slot of the trace's waits, how many waits it has begun, and its number. */
+/* This thread's slots of the trace's waits, how many waits it has begun, and its number. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
-	struct trace_wait *slot; /* NULL: none */
+	struct trace_wait *slots[WAITS_OF_CALL];
+	int used; /* of these */
 	int depth;
 	int32_t thread; /* 0: not known */
 } waiting;
@@ -439,14 +440,16 @@ void trace_unproven(void)
 
 /* ---- waits ---- */
 
-/* Returns a free slot, or NULL. The caller holds `recording`. */
-static struct trace_wait *take_slot(void)
+/* Takes so many free slots, or none. The caller holds `recording`. */
+static void take_slots(int count)
 {
-	for (int i = 0; i < WAITS_SLOTS; i++) {
+	waiting.used = 0;
+	for (int i = 0; i < WAITS_SLOTS && waiting.used < count; i++) {
 		if (trace->waits.slots[i].kind == AWAIT_NONE)
-			return &trace->waits.slots[i];
+			waiting.slots[waiting.used++] = &trace->waits.slots[i];
 	}
-	return NULL;
+	if (waiting.used < count)
+		waiting.used = 0;
 }
 
 static void count_change(void)
@@ -465,35 +468,54 @@ static void fill_slot(struct trace_wait *slot, struct trace_wait wait)
 	__atomic_store_n(&slot->kind, kind, __ATOMIC_RELEASE); /* pairs with waits_read_slot */
 }
 
-void wait_begin(struct place place, struct trace_wait wait)
+void waits_begin(struct place place, struct trace_wait waits[], int count)
 {
-	if (!trace || waiting.depth++ > 0 || wait.kind == AWAIT_NONE)
+	if (!trace || waiting.depth++ > 0 || count == 0)
 		return;
 	if (waiting.thread == 0)
 		waiting.thread = (int32_t)syscall(SYS_gettid);
 	pthread_mutex_lock(&recording);
-	waiting.slot = take_slot();
-	if (waiting.slot) {
-		wait.site = site_of(place);
-		wait.thread = waiting.thread;
-		fill_slot(waiting.slot, wait);
-	} else {
-		count_change();
+	take_slots(count);
+	for (int i = 0; i < waiting.used; i++) {
+		waits[i].site = site_of(place);
+		waits[i].thread = waiting.thread;
+		if (waits[i].kind != AWAIT_SIGNAL)
+			waits[i].count = (uint32_t)count;
+		fill_slot(waiting.slots[i], waits[i]);
 	}
+	if (waiting.used == 0)
+		count_change();
 	pthread_mutex_unlock(&recording);
 }
 
-/* The slot is emptied behind the change: a reader that misses the wait finds the change. */
+void wait_begin(struct place place, struct trace_wait wait)
+{
+	waits_begin(place, &wait, wait.kind == AWAIT_NONE ? 0 : 1);
+}
+
+/* Slots are emptied behind the change: a reader that misses a wait finds the change. */
 void wait_end(void)
 {
-	if (!trace || --waiting.depth > 0 || !waiting.slot)
+	if (!trace || --waiting.depth > 0 || waiting.used == 0)
 		return;
 	pthread_mutex_lock(&recording);
 	count_change();
 	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with is_unchanged */
-	__atomic_store_n(&waiting.slot->kind, AWAIT_NONE, __ATOMIC_RELEASE);
-	waiting.slot = NULL;
+	while (waiting.used > 0)
+		__atomic_store_n(&waiting.slots[--waiting.used]->kind, AWAIT_NONE, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&recording);
+}
+
+uint64_t trace_sent(uint64_t comm, int rank, uint32_t tag)
+{
+	uint64_t count;
+
+	if (!trace)
+		return 0;
+	pthread_mutex_lock(&recording);
+	count = waits_value(&trace->waits, COUNT_SENT, tag_object(comm, tag), rank);
+	pthread_mutex_unlock(&recording);
+	return count;
 }
 
 void trace_join(uint64_t object)

@@ -79,6 +79,12 @@ void trace_unproven(void);
 void wait_begin(struct place place, struct trace_wait wait);
 void wait_end(void);
 
+/* A call has several waits, at most WAITS_OF_CALL, and each or none has AWAIT_PART. */
+void waits_begin(struct place place, struct trace_wait waits[], int count);
+
+/* Returns how many messages with the tag this process has begun to send to the rank. */
+uint64_t trace_sent(uint64_t comm, int rank, uint32_t tag);
+
 /* Ends the wait; returns what the call has returned. */
 static inline int awaited(int rc)
 {

@@ -47,6 +47,8 @@ static void add_rank(struct stuck_list *list, struct job_traces *traces, const s
 
 		if (!waits_read_slot(&trace->waits, i, &wait) || wait.kind >= AWAIT_KINDS)
 			continue;
+		if (wait.flags & AWAIT_PART && !deadlock_keeps(job, rank, &wait))
+			continue;
 		added = program_append(&list->list, &list->count, &list->capacity, sizeof(*added));
 		*added = (struct stuck_wait){ rank, wait, traces_site(traces, trace, wait.site), is_in_core(job, rank) };
 	}
@@ -110,6 +112,8 @@ static const char *remedy_of(const struct stuck_wait *stuck, bool is_mpi)
 		[AWAIT_FENCE] = { "oriel_win_fence", "MPI_Win_fence" },
 		[AWAIT_UNLOCK] = { "oriel_win_unlock", "MPI_Win_unlock" },
 		[AWAIT_MESSAGE] = { "MPI_Send", "MPI_Send" },
+		[AWAIT_RECEIVER] = { "MPI_Recv", "MPI_Recv" },
+		[AWAIT_COLLECTIVE] = { "MPI_Ibarrier", "MPI_Ibarrier" }, /* of requests */
 		[AWAIT_SIGNAL] = { "oriel_signal", "oriel_signal" },
 	};
 
@@ -125,7 +129,9 @@ static const char *awaited_call(const struct job_traces *traces, const struct st
 {
 	const char *own = place_call(traces, stuck->site);
 
-	return stuck->wait.kind == AWAIT_COLLECTIVE ? own : remedy_of(stuck, is_mpi(own));
+	if (stuck->wait.kind == AWAIT_COLLECTIVE && strncmp(own, "MPI_Wait", 8) != 0)
+		return own;
+	return remedy_of(stuck, is_mpi(own));
 }
 
 /* Writes the window's name in quotes, or "". */

@@ -110,6 +110,11 @@ static inline int comm_world_rank(const struct comm *comm, int rank)
 
 enum request_kind { REQUEST_EVENT, REQUEST_RECEIVE };
 
+/* A receive names these, which may be any. */
+struct asked {
+	int source, tag;
+};
+
 struct request {
 	MPI_Request handle;
 	enum request_kind kind;
@@ -119,7 +124,8 @@ struct request {
 	struct trace_event begin; /* REQUEST_EVENT, persistent: recorded at each start; kind 0: nothing */
 	struct trace_event event; /* REQUEST_EVENT: recorded at the end; kind 0: nothing */
 	const struct comm *comm;  /* of a receive */
-	int source, tag;
+	struct asked asked;
+	struct trace_wait wait;    /* for its end; AWAIT_NONE: it is not shown */
 	uint64_t buffers;          /* in use; 0: none */
 	struct kept_buffers *kept; /* of a persistent request, or NULL */
 	struct request *next;
@@ -133,8 +139,11 @@ void request_start(struct place place, MPI_Request handle);
 /* The call at this place has found the request to be complete, with this status. */
 void request_end(struct place place, MPI_Request handle, const MPI_Status *status);
 
-/* Returns whether the handle is of one active request, which is a receive; copies that. */
-bool requests_one_receive(MPI_Request handle, struct request *receive);
+/*
+ * Finds what the requests wait for, until all have ended, or one of them. Returns how many waits
+ * are to be shown, or 0.
+ */
+int requests_waits(const MPI_Request handles[], int count, bool is_all, struct trace_wait waits[WAITS_OF_CALL]);
 
 /*
  * A request is freed: when its buffers are free is not known. Returns whether a receive of the
@@ -147,11 +156,14 @@ uint64_t requests_compatible(const struct comm *comm, int source, int tag);
 
 /* message_calls.c */
 
-/* Records that a message has been received. */
-void message_received(struct place place, const struct comm *comm, int source, int tag);
+/* Records that a receive that has asked for a message has got this one. NULL: a probe has. */
+void message_received(struct place place, const struct comm *comm, int source, int tag, const struct asked *asked);
 
-/* Returns the wait for a message of the source; without a communicator, none that is shown. */
-struct trace_wait message_wait(const struct comm *comm, int source);
+/* Returns the event of a receive that begins. */
+struct trace_event receive_event(const struct comm *comm, int source, int tag);
+
+/* Returns the wait for a message; without a communicator, none that is shown. */
+struct trace_wait message_wait(const struct comm *comm, int source, int tag);
 
 /* Several threads of a rank of the job may call MPI at once. */
 extern bool has_threads __attribute__((visibility("hidden")));

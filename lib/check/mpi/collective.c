@@ -141,16 +141,32 @@ static void add_written(struct buffers *buffers, const struct collective *call)
 
 /* ---- waiting ---- */
 
-void collective_await(struct collective *call, int root)
+/* The call's end needs that the member has begun it; -1: that all have. */
+static void need(struct collective *call, int member)
 {
-	if (!call->is_recorded)
-		return;
+	call->wait = (struct trace_wait){ .kind = AWAIT_COLLECTIVE,
+		                              .object = call->leave.object,
+		                              .number = call->leave.id + 1,
+		                              .rank = member < 0 ? -1 : comm_world_rank(call->comm, member),
+		                              .size = (uint32_t)call->comm->size };
+}
+
+static void begin_wait(struct collective *call)
+{
 	call->waits = true;
-	wait_begin(call->place, (struct trace_wait){ .kind = AWAIT_COLLECTIVE,
-	                                             .object = call->leave.object,
-	                                             .number = call->leave.id + 1,
-	                                             .rank = root < 0 ? -1 : comm_world_rank(call->comm, root),
-	                                             .size = (uint32_t)call->comm->size });
+	wait_begin(call->place, call->wait);
+}
+
+void collective_needs_all(struct collective *call)
+{
+	if (call->is_recorded)
+		need(call, -1);
+}
+
+void collective_waits(struct collective *call)
+{
+	collective_needs_all(call);
+	begin_wait(call);
 }
 
 /* To ask for the size of a datatype that is not valid is an error, which may end the program. */
@@ -160,15 +176,15 @@ static bool has_bytes(const struct data *data)
 	       element_of_named(data->type) != ELEMENT_NONE;
 }
 
-/* Data that flows to this member is awaited. */
-static void await_data(struct collective *call)
+/* Data flows to this member. */
+static void need_data(struct collective *call)
 {
 	if (is_upwards(call->flow) || !has_bytes(&call->received))
 		return;
 	if (call->flow == FLOW_FROM_ROOT && !is_root(call))
-		collective_await(call, call->root);
+		need(call, call->root);
 	else if (call->flow == FLOW_ALL || (call->flow == FLOW_TO_ROOT && is_root(call)))
-		collective_await(call, -1);
+		need(call, -1);
 }
 
 /* ---- calls ---- */
@@ -225,7 +241,8 @@ struct collective data_begin(struct place place, MPI_Comm comm, enum flow flow, 
 		buffers_at_once(place, &buffers);
 	}
 	enter(&call);
-	await_data(&call);
+	need_data(&call);
+	begin_wait(&call);
 	return call;
 }
 
@@ -275,9 +292,11 @@ int collective_end(const struct collective *call, int rc)
 int collective_start(const struct collective *call, const MPI_Request *request, int rc)
 {
 	if (call->is_recorded && rc == MPI_SUCCESS)
-		request_add(*request,
-		            (struct request){
-						.is_active = true, .place = call->place, .event = call->leave, .buffers = call->buffers });
+		request_add(*request, (struct request){ .is_active = true,
+		                                        .place = call->place,
+		                                        .event = call->leave,
+		                                        .wait = call->wait,
+		                                        .buffers = call->buffers });
 	else if (call->is_recorded)
 		trace_unknown(call->place);
 	call_end();

@@ -37,6 +37,7 @@ struct collective {
 	struct place place;
 	struct trace_event leave; /* kind 0: nothing is learnt, or nothing recorded */
 	bool is_recorded;
+	struct trace_wait wait; /* for its end; AWAIT_NONE: it is not shown */
 	bool waits;
 	struct comm *comm;
 	enum flow flow;
@@ -55,8 +56,9 @@ struct collective data_begin(struct place place, MPI_Comm comm, enum flow flow, 
 struct collective data_start(struct place place, MPI_Comm comm, enum flow flow, int root, struct data sent,
                              struct data received);
 
-/* The call cannot return before the root has begun it, or all have if that is -1. */
-void collective_await(struct collective *collective, int root);
+/* All members must have begun the call before it ends. It waits for them, or its request does. */
+void collective_waits(struct collective *collective);
+void collective_needs_all(struct collective *collective);
 
 /* Ends a call that has returned rc; returns rc. */
 int collective_end(const struct collective *collective, int rc);

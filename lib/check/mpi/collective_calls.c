@@ -2,18 +2,19 @@
 /* collective_calls.c - collective calls that return when they are done; see collective.h */
 #include "check/mpi/collective.h"
 
-#define CALLS_OF_MPI_3(X)                                                                                    \
-	X(Barrier)                                                                                               \
-	X(Bcast) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Allgather) X(Allgatherv) X(Alltoall) X(Alltoallv) \
-		X(Alltoallw) X(Reduce) X(Allreduce) X(Reduce_scatter_block) X(Reduce_scatter) X(Scan) X(Exscan)      \
-			X(Neighbor_allgather) X(Neighbor_allgatherv) X(Neighbor_alltoall) X(Neighbor_alltoallv)          \
-				X(Neighbor_alltoallw)
+#define CALLS_OF_MPI_3(X)                                                                                        \
+	X(Barrier)                                                                                                   \
+	X(Bcast)                                                                                                     \
+	X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Allgather) X(Allgatherv) X(Alltoall) X(Alltoallv) X(Alltoallw) \
+		X(Reduce) X(Allreduce) X(Reduce_scatter_block) X(Reduce_scatter) X(Scan) X(Exscan) X(Neighbor_allgather) \
+			X(Neighbor_allgatherv) X(Neighbor_alltoall) X(Neighbor_alltoallv) X(Neighbor_alltoallw)
 #if MPI_VERSION >= 4
-#define CALLS_OF_MPI_4(X)                                                                                             \
-	X(Bcast_c)                                                                                                        \
-	X(Gather_c) X(Gatherv_c) X(Scatter_c) X(Scatterv_c) X(Allgather_c) X(Allgatherv_c) X(Alltoall_c) X(Alltoallv_c)   \
-		X(Alltoallw_c) X(Reduce_c) X(Allreduce_c) X(Reduce_scatter_block_c) X(Reduce_scatter_c) X(Scan_c) X(Exscan_c) \
-			X(Neighbor_allgather_c) X(Neighbor_allgatherv_c) X(Neighbor_alltoall_c) X(Neighbor_alltoallv_c)           \
+#define CALLS_OF_MPI_4(X)                                                                                              \
+	X(Bcast_c)                                                                                                         \
+	X(Gather_c)                                                                                                        \
+	X(Gatherv_c) X(Scatter_c) X(Scatterv_c) X(Allgather_c) X(Allgatherv_c) X(Alltoall_c) X(Alltoallv_c) X(Alltoallw_c) \
+		X(Reduce_c) X(Allreduce_c) X(Reduce_scatter_block_c) X(Reduce_scatter_c) X(Scan_c) X(Exscan_c)                 \
+			X(Neighbor_allgather_c) X(Neighbor_allgatherv_c) X(Neighbor_alltoall_c) X(Neighbor_alltoallv_c)            \
 				X(Neighbor_alltoallw_c)
 #else
 #define CALLS_OF_MPI_4(X)
@@ -26,7 +27,7 @@ int MPI_Barrier(MPI_Comm comm)
 {
 	struct collective call = collective_begin(HERE("MPI_Barrier"), comm, FLOW_ALL, 0);
 
-	collective_await(&call, -1);
+	collective_waits(&call);
 	return collective_end(&call, next.Barrier(comm));
 }
 TAKEN(Barrier);

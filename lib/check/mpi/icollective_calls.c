@@ -2,18 +2,20 @@
 /* icollective_calls.c - collective calls that make a request; see collective.h */
 #include "check/mpi/collective.h"
 
-#define CALLS_OF_MPI_3(X)                                                                                             \
-	X(Ibarrier)                                                                                                       \
-	X(Ibcast) X(Igather) X(Igatherv) X(Iscatter) X(Iscatterv) X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv) \
-		X(Ialltoallw) X(Ireduce) X(Iallreduce) X(Ireduce_scatter_block) X(Ireduce_scatter) X(Iscan) X(Iexscan)        \
-			X(Ineighbor_allgather) X(Ineighbor_allgatherv) X(Ineighbor_alltoall) X(Ineighbor_alltoallv)               \
+#define CALLS_OF_MPI_3(X)                                                                                      \
+	X(Ibarrier)                                                                                                \
+	X(Ibcast)                                                                                                  \
+	X(Igather) X(Igatherv) X(Iscatter) X(Iscatterv) X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv)    \
+		X(Ialltoallw) X(Ireduce) X(Iallreduce) X(Ireduce_scatter_block) X(Ireduce_scatter) X(Iscan) X(Iexscan) \
+			X(Ineighbor_allgather) X(Ineighbor_allgatherv) X(Ineighbor_alltoall) X(Ineighbor_alltoallv)        \
 				X(Ineighbor_alltoallw)
 #if MPI_VERSION >= 4
-#define CALLS_OF_MPI_4(X)                                                                                            \
-	X(Ibcast_c)                                                                                                      \
-	X(Igather_c) X(Igatherv_c) X(Iscatter_c) X(Iscatterv_c) X(Iallgather_c) X(Iallgatherv_c) X(Ialltoall_c)          \
-		X(Ialltoallv_c) X(Ialltoallw_c) X(Ireduce_c) X(Iallreduce_c) X(Ireduce_scatter_block_c) X(Ireduce_scatter_c) \
-			X(Iscan_c) X(Iexscan_c) X(Ineighbor_allgather_c) X(Ineighbor_allgatherv_c) X(Ineighbor_alltoall_c)       \
+#define CALLS_OF_MPI_4(X)                                                                                       \
+	X(Ibcast_c)                                                                                                 \
+	X(Igather_c)                                                                                                \
+	X(Igatherv_c) X(Iscatter_c) X(Iscatterv_c) X(Iallgather_c) X(Iallgatherv_c) X(Ialltoall_c) X(Ialltoallv_c)  \
+		X(Ialltoallw_c) X(Ireduce_c) X(Iallreduce_c) X(Ireduce_scatter_block_c) X(Ireduce_scatter_c) X(Iscan_c) \
+			X(Iexscan_c) X(Ineighbor_allgather_c) X(Ineighbor_allgatherv_c) X(Ineighbor_alltoall_c)             \
 				X(Ineighbor_alltoallv_c) X(Ineighbor_alltoallw_c)
 #else
 #define CALLS_OF_MPI_4(X)
@@ -26,6 +28,7 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
 	struct collective call = collective_begin(HERE("MPI_Ibarrier"), comm, FLOW_ALL, 0);
 
+	collective_needs_all(&call);
 	return collective_start(&call, request, next.Ibarrier(comm, request));
 }
 TAKEN(Ibarrier);

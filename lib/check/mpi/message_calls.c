@@ -12,16 +12,19 @@
 
 #include "check/mpi/calls.h"
 
-#define CALLS(X)                                                                                             \
-	X(Send)                                                                                                  \
-	X(Bsend)                                                                                                 \
-	X(Rsend)                                                                                                 \
-	X(Ssend)                                                                                                 \
-	X(Isend)                                                                                                 \
-	X(Ibsend)                                                                                                \
-	X(Irsend)                                                                                                \
-	X(Issend) X(Recv) X(Irecv) X(Mrecv) X(Imrecv) X(Sendrecv) X(Sendrecv_replace) X(Send_init) X(Bsend_init) \
-		X(Rsend_init) X(Ssend_init) X(Recv_init) X(Start) X(Startall) X(Probe) X(Iprobe) X(Mprobe) X(Improbe)
+#define CALLS(X)                                                                                              \
+	X(Send)                                                                                                   \
+	X(Bsend)                                                                                                  \
+	X(Rsend)                                                                                                  \
+	X(Ssend)                                                                                                  \
+	X(Isend)                                                                                                  \
+	X(Ibsend)                                                                                                 \
+	X(Irsend)                                                                                                 \
+	X(Issend)                                                                                                 \
+	X(Recv)                                                                                                   \
+	X(Irecv)                                                                                                  \
+	X(Mrecv) X(Imrecv) X(Sendrecv) X(Sendrecv_replace) X(Send_init) X(Bsend_init) X(Rsend_init) X(Ssend_init) \
+		X(Recv_init) X(Start) X(Startall) X(Probe) X(Iprobe) X(Mprobe) X(Improbe)
 
 #include "check/mpi/next.h"
 
@@ -102,6 +105,21 @@ static struct trace_event synchronous_event(const struct comm *comm, int dest)
 	return (struct trace_event){ .kind = TRACE_SEND_MET, .object = comm->id, .rank = comm_world_rank(comm, dest) };
 }
 
+/* Returns the wait for a receive of the latest message. With threads it may be another one. */
+static struct trace_wait receiver_wait(const struct comm *comm, int dest, int tag)
+{
+	struct trace_wait wait = { .kind = AWAIT_NONE };
+
+	if (comm && !has_threads && comm_world_rank(comm, dest) >= 0)
+		wait = (struct trace_wait){ .kind = AWAIT_RECEIVER,
+			                        .object = comm->id,
+			                        .number = trace_sent(comm->id, comm_world_rank(comm, dest), (uint32_t)tag),
+			                        .rank = comm_world_rank(comm, dest),
+			                        .size = (uint32_t)comm->size,
+			                        .tag = (uint32_t)tag };
+	return wait;
+}
+
 int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	begin_send(HERE("MPI_Send"), side_of(buf, count, datatype), comm, dest, tag);
@@ -126,8 +144,10 @@ TAKEN(Rsend);
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	const struct comm *known = begin_send(HERE("MPI_Ssend"), side_of(buf, count, datatype), comm, dest, tag);
-	int rc = next.Ssend(buf, count, datatype, dest, tag, comm);
+	int rc;
 
+	wait_begin(HERE("MPI_Ssend"), receiver_wait(known, dest, tag));
+	rc = awaited(next.Ssend(buf, count, datatype, dest, tag, comm));
 	if (known && rc == MPI_SUCCESS)
 		trace_add(HERE("MPI_Ssend"), synchronous_event(known, dest));
 	return end_send(rc);
@@ -165,15 +185,35 @@ int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 {
 	struct request begun = begin_request(HERE("MPI_Issend"), side_of(buf, count, datatype), comm, dest, tag);
 
-	if (begun.comm)
+	if (begun.comm) {
 		begun.event = synchronous_event(begun.comm, dest);
+		begun.wait = receiver_wait(begun.comm, dest, tag);
+	}
 	return end_request(&begun, request, next.Issend(buf, count, datatype, dest, tag, comm, request));
 }
 TAKEN(Issend);
 
 /* ---- receiving ---- */
 
-static const struct comm *begin_receive(struct place place, MPI_Comm handle, int source)
+struct trace_event receive_event(const struct comm *comm, int source, int tag)
+{
+	return (struct trace_event){ .kind = TRACE_RECEIVE,
+		                         .object = comm->id,
+		                         .rank = source == MPI_ANY_SOURCE ? -1 : comm_world_rank(comm, source),
+		                         .id = tag == MPI_ANY_TAG ? WAITS_ANY_TAG : (uint64_t)(uint32_t)tag };
+}
+
+static const struct comm *begin_receive(struct place place, MPI_Comm handle, int source, int tag)
+{
+	const struct comm *comm = begin_message(place, handle, source);
+
+	if (comm)
+		trace_add(place, receive_event(comm, source, tag));
+	return comm;
+}
+
+/* A probe takes no message. */
+static const struct comm *begin_probe(struct place place, MPI_Comm handle, int source)
 {
 	const struct comm *comm = begin_message(place, handle, source);
 
@@ -182,24 +222,34 @@ static const struct comm *begin_receive(struct place place, MPI_Comm handle, int
 	return comm;
 }
 
-void message_received(struct place place, const struct comm *comm, int source, int tag)
+void message_received(struct place place, const struct comm *comm, int source, int tag, const struct asked *asked)
 {
-	struct trace_event event = {
+	struct trace_event begun, event = {
 		.kind = TRACE_RECEIVED, .object = comm->id, .rank = comm_world_rank(comm, source), .id = (uint64_t)(uint32_t)tag
 	};
+
+	if (asked) {
+		begun = receive_event(comm, asked->source, asked->tag);
+		event.flags = RECEIVED_BEGUN;
+		event.unit_bytes = (uint64_t)(begun.rank + 1);
+		event.size_bytes = begun.id;
+	}
 
 	event.base = has_threads ? UINT32_MAX : requests_compatible(comm, source, tag);
 	if (event.rank >= 0)
 		trace_add(place, event);
 }
 
-struct trace_wait message_wait(const struct comm *comm, int source)
+struct trace_wait message_wait(const struct comm *comm, int source, int tag)
 {
 	struct trace_wait wait = { .kind = AWAIT_NONE };
 
 	if (comm)
 		wait = (struct trace_wait){ .kind = AWAIT_MESSAGE,
+			                        .flags = tag == MPI_ANY_TAG ? AWAIT_ANY_TAG : 0,
 			                        .object = comm->id,
+			                        .number = 1,
+			                        .tag = (uint32_t)tag,
 			                        .rank = source == MPI_ANY_SOURCE ? -1 : comm_world_rank(comm, source),
 			                        .size = (uint32_t)comm->size };
 	if (wait.rank < 0 && source != MPI_ANY_SOURCE)
@@ -216,11 +266,12 @@ static void written(struct place place, struct side buffer, const MPI_Status *st
 		buffer_written(place, buffer, bytes == MPI_UNDEFINED ? UINT64_MAX : (uint64_t)bytes);
 }
 
-static int end_receive(struct place place, struct side buffer, const struct comm *comm, const MPI_Status *status,
-                       int rc)
+/* `asked` is NULL if the receive has not been recorded before. */
+static int end_receive(struct place place, struct side buffer, const struct comm *comm, const struct asked *asked,
+                       const MPI_Status *status, int rc)
 {
 	if (comm && rc == MPI_SUCCESS) {
-		message_received(place, comm, status->MPI_SOURCE, status->MPI_TAG);
+		message_received(place, comm, status->MPI_SOURCE, status->MPI_TAG, asked);
 		written(place, buffer, status);
 	}
 	call_end();
@@ -229,11 +280,11 @@ static int end_receive(struct place place, struct side buffer, const struct comm
 
 int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-	const struct comm *known = begin_receive(HERE("MPI_Recv"), comm, source);
+	const struct comm *known = begin_receive(HERE("MPI_Recv"), comm, source, tag);
 	MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
 
-	wait_begin(HERE("MPI_Recv"), message_wait(known, source));
-	return end_receive(HERE("MPI_Recv"), side_of(buf, count, datatype), known, to,
+	wait_begin(HERE("MPI_Recv"), message_wait(known, source, tag));
+	return end_receive(HERE("MPI_Recv"), side_of(buf, count, datatype), known, &(struct asked){ source, tag }, to,
 	                   awaited(next.Recv(buf, count, datatype, source, tag, comm, to)));
 }
 TAKEN(Recv);
@@ -243,12 +294,12 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
 	struct request begun = { .kind = REQUEST_RECEIVE,
 		                     .is_active = true,
 		                     .place = HERE("MPI_Irecv"),
-		                     .comm = begin_receive(HERE("MPI_Irecv"), comm, source),
-		                     .source = source,
-		                     .tag = tag };
+		                     .comm = begin_receive(HERE("MPI_Irecv"), comm, source, tag),
+		                     .asked = { source, tag } };
 
 	if (begun.comm)
 		begun.buffers = buffer_expected(begun.place, side_of(buf, count, datatype));
+	begun.wait = message_wait(begun.comm, source, tag);
 	return end_request(&begun, request, next.Irecv(buf, count, datatype, source, tag, comm, request));
 }
 TAKEN(Irecv);
@@ -262,9 +313,10 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
 
 	begin_send(HERE("MPI_Sendrecv"), side_of(sendbuf, sendcount, sendtype), comm, dest, sendtag);
 	call_end();
-	known = begin_receive(HERE("MPI_Sendrecv"), comm, source);
-	wait_begin(HERE("MPI_Sendrecv"), message_wait(known, source));
-	return end_receive(HERE("MPI_Sendrecv"), side_of(recvbuf, recvcount, recvtype), known, to,
+	known = begin_receive(HERE("MPI_Sendrecv"), comm, source, recvtag);
+	wait_begin(HERE("MPI_Sendrecv"), message_wait(known, source, recvtag));
+	return end_receive(HERE("MPI_Sendrecv"), side_of(recvbuf, recvcount, recvtype), known,
+	                   &(struct asked){ source, recvtag }, to,
 	                   awaited(next.Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
 	                                         source, recvtag, comm, to)));
 }
@@ -278,9 +330,11 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
 
 	begin_send(HERE("MPI_Sendrecv_replace"), side_of(buf, count, datatype), comm, dest, sendtag);
 	call_end();
-	known = begin_receive(HERE("MPI_Sendrecv_replace"), comm, source);
-	return end_receive(HERE("MPI_Sendrecv_replace"), side_of(buf, count, datatype), known, to,
-	                   next.Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, to));
+	known = begin_receive(HERE("MPI_Sendrecv_replace"), comm, source, recvtag);
+	wait_begin(HERE("MPI_Sendrecv_replace"), message_wait(known, source, recvtag));
+	return end_receive(HERE("MPI_Sendrecv_replace"), side_of(buf, count, datatype), known,
+	                   &(struct asked){ source, recvtag }, to,
+	                   awaited(next.Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, to)));
 }
 TAKEN(Sendrecv_replace);
 
@@ -301,11 +355,11 @@ static void probed(struct place place, const struct comm *comm, const MPI_Status
 
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-	const struct comm *known = begin_receive(HERE("MPI_Probe"), comm, source);
+	const struct comm *known = begin_probe(HERE("MPI_Probe"), comm, source);
 	MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
 	int rc;
 
-	wait_begin(HERE("MPI_Probe"), message_wait(known, source));
+	wait_begin(HERE("MPI_Probe"), message_wait(known, source, tag));
 	rc = awaited(next.Probe(source, tag, comm, to));
 	if (known && rc == MPI_SUCCESS)
 		probed(HERE("MPI_Probe"), known, to);
@@ -330,11 +384,12 @@ TAKEN(Iprobe);
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
-	const struct comm *known = begin_receive(HERE("MPI_Mprobe"), comm, source);
+	const struct comm *known = begin_receive(HERE("MPI_Mprobe"), comm, source, tag);
 	MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
 
-	wait_begin(HERE("MPI_Mprobe"), message_wait(known, source));
-	return end_receive(HERE("MPI_Mprobe"), no_buffer, known, to, awaited(next.Mprobe(source, tag, comm, message, to)));
+	wait_begin(HERE("MPI_Mprobe"), message_wait(known, source, tag));
+	return end_receive(HERE("MPI_Mprobe"), no_buffer, known, &(struct asked){ source, tag }, to,
+	                   awaited(next.Mprobe(source, tag, comm, message, to)));
 }
 TAKEN(Mprobe);
 
@@ -347,7 +402,7 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
 
 	if (known)
 		trace_add(HERE("MPI_Improbe"), (struct trace_event){ .kind = TRACE_RECEIVE, .rank = -1 });
-	return end_receive(HERE("MPI_Improbe"), no_buffer, known, to, rc);
+	return end_receive(HERE("MPI_Improbe"), no_buffer, known, NULL, to, rc);
 }
 TAKEN(Improbe);
 
@@ -448,8 +503,8 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
 		                                        .place = HERE("MPI_Recv_init"),
 		                                        .comm = known,
 		                                        .kept = buffers_keep(side_of(buf, count, datatype), true),
-		                                        .source = source,
-		                                        .tag = tag });
+		                                        .asked = { source, tag },
+		                                        .wait = message_wait(known, source, tag) });
 	call_end();
 	return rc;
 }

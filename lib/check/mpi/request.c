@@ -40,11 +40,6 @@ static struct request *find(MPI_Request handle)
 	return request;
 }
 
-static void add_receive(struct place place)
-{
-	trace_add(place, (struct trace_event){ .kind = TRACE_RECEIVE, .rank = -1 });
-}
-
 void request_start(struct place place, MPI_Request handle)
 {
 	struct request *request;
@@ -56,7 +51,7 @@ void request_start(struct place place, MPI_Request handle)
 		request->buffers = buffers_restart(place, request->kept);
 		request->begin.base = request->buffers;
 		if (request->kind == REQUEST_RECEIVE)
-			add_receive(request->place);
+			trace_add(request->place, receive_event(request->comm, request->asked.source, request->asked.tag));
 		else if (request->begin.kind)
 			trace_add(request->place, request->begin);
 	}
@@ -75,7 +70,7 @@ static void add_end(struct place place, const struct request *request, const MPI
 	if (request->kind == REQUEST_EVENT && request->event.kind)
 		trace_add(request->place, request->event);
 	if (request->kind == REQUEST_RECEIVE && !is_cancelled(status))
-		message_received(request->place, request->comm, status->MPI_SOURCE, status->MPI_TAG);
+		message_received(request->place, request->comm, status->MPI_SOURCE, status->MPI_TAG, &request->asked);
 	buffers_done(place, request->buffers);
 }
 
@@ -112,20 +107,84 @@ void request_end(struct place place, MPI_Request handle, const MPI_Status *statu
 	}
 }
 
-bool requests_one_receive(MPI_Request handle, struct request *receive)
+/* ---- what is waited for ---- */
+
+/* Several requests may have the handle: it is not known then which one ends. */
+static struct trace_wait wait_of(MPI_Request handle, bool *is_active)
 {
-	int count = 0;
+	struct trace_wait wait = { .kind = AWAIT_NONE };
+	int known = 0, active = 0;
+
+	for (const struct request *request = *list_of(handle); request; request = request->next) {
+		if (request->handle != handle)
+			continue;
+		known++;
+		active += request->is_active;
+		if (request->is_active)
+			wait = request->wait;
+	}
+	*is_active = known == 0 || active > 0;
+	if (known != 1)
+		wait.kind = AWAIT_NONE;
+	return wait;
+}
+
+static bool is_alike(const struct trace_wait *a, const struct trace_wait *b)
+{
+	return a->kind == b->kind && a->object == b->object && a->rank == b->rank && a->tag == b->tag &&
+	       a->flags == b->flags && a->kind != AWAIT_COLLECTIVE;
+}
+
+/* Several receives wait for as many messages. The last of several sends is received last. */
+static void join(struct trace_wait *wait, const struct trace_wait *other, bool is_all)
+{
+	if (wait->kind == AWAIT_MESSAGE && is_all && wait->rank >= 0)
+		wait->number++;
+	if (wait->kind == AWAIT_RECEIVER && (other->number > wait->number) == is_all)
+		wait->number = other->number;
+}
+
+static int add_wait(struct trace_wait waits[WAITS_OF_CALL], int count, const struct trace_wait *wait, bool is_all)
+{
+	for (int i = 0; i < count; i++) {
+		if (!is_alike(&waits[i], wait))
+			continue;
+		join(&waits[i], wait, is_all);
+		return count;
+	}
+	if (count < WAITS_OF_CALL)
+		waits[count] = *wait;
+	return count + 1;
+}
+
+/* One wait that is shown keeps a call for all. A call for one is shown with all that may end it. */
+int requests_waits(const MPI_Request handles[], int count, bool is_all, struct trace_wait waits[WAITS_OF_CALL])
+{
+	bool is_active, is_whole = true;
+	int found = 0;
 
 	pthread_mutex_lock(&changing);
-	for (const struct request *request = *list_of(handle); request; request = request->next) {
-		if (request->handle != handle || !request->is_active)
+	for (int i = 0; i < count && found <= WAITS_OF_CALL; i++) {
+		struct trace_wait wait;
+
+		if (handles[i] == MPI_REQUEST_NULL)
 			continue;
-		*receive = *request;
-		count++;
+		wait = wait_of(handles[i], &is_active);
+		if (wait.kind != AWAIT_NONE && is_active)
+			found = add_wait(waits, found, &wait, is_all);
+		else
+			is_whole &= !is_active;
 	}
 	pthread_mutex_unlock(&changing);
-	return count == 1 && receive->kind == REQUEST_RECEIVE;
+	if (!is_all && (!is_whole || found > WAITS_OF_CALL))
+		return 0;
+	found = found < WAITS_OF_CALL ? found : WAITS_OF_CALL;
+	for (int i = 0; is_all && i < found; i++)
+		waits[i].flags |= AWAIT_PART;
+	return found;
 }
+
+/* ---- requests that are freed, and messages that they may take ---- */
 
 /* Of other requests it is not known which of those with this handle is meant: none is forgotten. */
 bool request_remove(struct place place, MPI_Request handle)
@@ -155,8 +214,8 @@ bool request_remove(struct place place, MPI_Request handle)
 static bool may_take(const struct request *request, const struct comm *comm, int source, int tag)
 {
 	return request->kind == REQUEST_RECEIVE && request->is_active && request->comm == comm &&
-	       (request->source == MPI_ANY_SOURCE || request->source == source) &&
-	       (request->tag == MPI_ANY_TAG || request->tag == tag);
+	       (request->asked.source == MPI_ANY_SOURCE || request->asked.source == source) &&
+	       (request->asked.tag == MPI_ANY_TAG || request->asked.tag == tag);
 }
 
 uint64_t requests_compatible(const struct comm *comm, int source, int tag)

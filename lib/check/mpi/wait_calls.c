@@ -4,10 +4,10 @@
 
 #include "check/mpi/calls.h"
 
-#define CALLS(X)                                                                                                      \
-	X(Wait)                                                                                                           \
-	X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany) X(Testsome) X(Request_get_status) X(Request_free) \
-		X(Cancel)
+#define CALLS(X) \
+	X(Wait)      \
+	X(Waitall)   \
+	X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany) X(Testsome) X(Request_get_status) X(Request_free) X(Cancel)
 
 #include "check/mpi/next.h"
 
@@ -76,15 +76,12 @@ static void end_some(const struct handles *handles, int count, const int indices
 		end_one(handles, indices ? indices[i] : i, i);
 }
 
-/* Shows the wait for a receive. */
-static void await_request(struct place place, const struct handles *handles)
+/* Shows what the requests wait for, until wait_end. */
+static void await(const struct handles *handles, int count, bool is_all)
 {
-	struct request receive;
+	struct trace_wait waits[WAITS_OF_CALL];
 
-	if (handles->list && requests_one_receive(handles->list[0], &receive))
-		wait_begin(place, message_wait(receive.comm, receive.source));
-	else
-		wait_begin(place, message_wait(NULL, 0));
+	waits_begin(handles->place, waits, handles->list ? requests_waits(handles->list, count, is_all, waits) : 0);
 }
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
@@ -93,7 +90,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
 	int rc;
 
 	keep_handles(&handles, HERE("MPI_Wait"), request, 1, status == MPI_STATUS_IGNORE ? MPI_STATUSES_IGNORE : status);
-	await_request(HERE("MPI_Wait"), &handles);
+	await(&handles, 1, true);
 	rc = awaited(next.Wait(request, handles.list ? handles.statuses : status));
 	if (has_ended(&handles, rc))
 		end_one(&handles, 0, 0);
@@ -134,7 +131,8 @@ int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_
 	int rc;
 
 	keep_handles(&handles, HERE("MPI_Waitall"), array_of_requests, count, array_of_statuses);
-	rc = next.Waitall(count, array_of_requests, handles.statuses);
+	await(&handles, count, true);
+	rc = awaited(next.Waitall(count, array_of_requests, handles.statuses));
 	if (has_ended(&handles, rc))
 		end_some(&handles, count, NULL);
 	return drop_handles(&handles, array_of_statuses, rc);
@@ -161,7 +159,8 @@ int MPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Stat
 	int rc;
 
 	keep_handles(&handles, HERE("MPI_Waitany"), array_of_requests, count, to);
-	rc = next.Waitany(count, array_of_requests, index, to);
+	await(&handles, count, false);
+	rc = awaited(next.Waitany(count, array_of_requests, index, to));
 	if (has_ended(&handles, rc))
 		end_one(&handles, *index, 0);
 	return drop_handles(&handles, to, rc);
@@ -189,7 +188,8 @@ int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, in
 	int rc;
 
 	keep_handles(&handles, HERE("MPI_Waitsome"), array_of_requests, incount, array_of_statuses);
-	rc = next.Waitsome(incount, array_of_requests, outcount, array_of_indices, handles.statuses);
+	await(&handles, incount, false);
+	rc = awaited(next.Waitsome(incount, array_of_requests, outcount, array_of_indices, handles.statuses));
 	if (has_ended(&handles, rc))
 		end_some(&handles, *outcount, array_of_indices);
 	return drop_handles(&handles, array_of_statuses, rc);
