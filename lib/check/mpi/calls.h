@@ -5,7 +5,8 @@
  * DESIGN NOTES
  *
  * LD_PRELOAD puts it in front of the layer. It takes all calls that move data one-sidedly, or by
- * which a rank may learn of another one: windows (window_calls.c), messages (message_calls.c),
+ * which a rank may learn of another one: operations (operation_calls.c), epochs (epoch_calls.c),
+ * windows (window_calls.c), messages (message_calls.c),
  * waits for requests (wait_calls.c), collective calls (collective_calls.c), and the making of
  * communicators (comm_calls.c). Both names of each call are defined, as in the layer.
  *
@@ -67,7 +68,22 @@ static inline void call_end(void)
 	inside--;
 }
 
-/* window_calls.c */
+/* ---- calls of windows ---- */
+
+/* Returns NULL for a window that is not recorded. */
+struct window *window_of(MPI_Win win);
+
+/* Returns the member's rank in MPI_COMM_WORLD, or -1. */
+int window_rank(const struct window *window, int member);
+
+/* Begins a call. Returns the window, or NULL: the call is not recorded. */
+struct window *window_begin(struct place here, MPI_Win win);
+
+/* Ends a call of the window with this key, or 0; returns rc. */
+int window_leave(struct place here, uint64_t key, int rc);
+
+/* Returns 0 for NULL. */
+uint64_t window_key(const struct window *window);
 
 /* Records that the window's call is refused with this class of errors, if it is. */
 void window_refused(struct place place, uint64_t key, int class);

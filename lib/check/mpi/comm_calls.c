@@ -14,15 +14,17 @@
 #include "check/front/watch.h"
 #include "check/mpi/collective.h"
 
-#define CALLS(X)                                                                                                      \
-	X(Comm_dup)                                                                                                       \
-	X(Comm_dup_with_info)                                                                                             \
-	X(Comm_create)                                                                                                    \
-	X(Comm_create_group)                                                                                              \
-	X(Comm_split)                                                                                                     \
-	X(Comm_split_type)                                                                                                \
-	X(Comm_free) X(Comm_disconnect) X(Cart_create) X(Graph_create) X(Dist_graph_create) X(Dist_graph_create_adjacent) \
-		X(Cart_sub) X(Init) X(Init_thread) X(Finalize) X(Abort)
+#define CALLS(X)                                                                                          \
+	X(Comm_dup)                                                                                           \
+	X(Comm_dup_with_info)                                                                                 \
+	X(Comm_create)                                                                                        \
+	X(Comm_create_group)                                                                                  \
+	X(Comm_split)                                                                                         \
+	X(Comm_split_type)                                                                                    \
+	X(Comm_free)                                                                                          \
+	X(Comm_disconnect)                                                                                    \
+	X(Cart_create) X(Graph_create) X(Dist_graph_create) X(Dist_graph_create_adjacent) X(Cart_sub) X(Init) \
+		X(Init_thread) X(Finalize) X(Abort)
 
 #include "check/mpi/next.h"
 

@@ -12,26 +12,20 @@
 
 #include "check/mpi/calls.h"
 
-#define CALLS(X)                                                                                              \
-	X(Send)                                                                                                   \
-	X(Bsend)                                                                                                  \
-	X(Rsend)                                                                                                  \
-	X(Ssend)                                                                                                  \
-	X(Isend)                                                                                                  \
-	X(Ibsend)                                                                                                 \
-	X(Irsend)                                                                                                 \
-	X(Issend)                                                                                                 \
-	X(Recv)                                                                                                   \
-	X(Irecv)                                                                                                  \
-	X(Mrecv) X(Imrecv) X(Sendrecv) X(Sendrecv_replace) X(Send_init) X(Bsend_init) X(Rsend_init) X(Ssend_init) \
+#define CALLS(X)                                                                                                       \
+	X(Send)                                                                                                            \
+	X(Bsend)                                                                                                           \
+	X(Rsend)                                                                                                           \
+	X(Ssend)                                                                                                           \
+	X(Isend)                                                                                                           \
+	X(Ibsend)                                                                                                          \
+	X(Irsend)                                                                                                          \
+	X(Issend)                                                                                                          \
+	X(Recv)                                                                                                            \
+	X(Irecv) X(Mrecv) X(Imrecv) X(Sendrecv) X(Sendrecv_replace) X(Send_init) X(Bsend_init) X(Rsend_init) X(Ssend_init) \
 		X(Recv_init) X(Start) X(Startall) X(Probe) X(Iprobe) X(Mprobe) X(Improbe)
 
 #include "check/mpi/next.h"
-
-_Thread_local int inside;
-_Thread_local struct current current;
-bool has_threads, is_one_thread;
-_Thread_local bool may_call;
 
 /* ---- sending ---- */
 

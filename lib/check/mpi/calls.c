@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See calls.h. */
+#include "check/mpi/calls.h"
+
+_Thread_local int inside;
+_Thread_local struct current current;
+bool has_threads, is_one_thread;
+_Thread_local bool may_call;
+
+struct window *window_of(MPI_Win win)
+{
+	return win == MPI_WIN_NULL ? NULL : window_find((uint64_t)(uintptr_t)win);
+}
+
+int window_rank(const struct window *window, int member)
+{
+	return member >= 0 && member < window->count ? window->ranks[member] : -1;
+}
+
+struct window *window_begin(struct place here, MPI_Win win)
+{
+	struct window *window = call_begin() ? window_of(win) : NULL;
+
+	if (!window)
+		return NULL;
+	current = (struct current){ here, window->key };
+	thread_check(here);
+	return window;
+}
+
+static uint16_t why_refused(int class)
+{
+	if (class == MPI_ERR_RMA_SYNC)
+		return REFUSED_SYNC;
+	if (class == MPI_ERR_RMA_RANGE)
+		return REFUSED_RANGE;
+	if (class == MPI_ERR_ARG || class == MPI_ERR_RANK || class == MPI_ERR_OP || class == MPI_ERR_TYPE ||
+	    class == MPI_ERR_COUNT || class == MPI_ERR_DISP || class == MPI_ERR_RMA_FLAVOR)
+		return REFUSED_ARGUMENT;
+	return 0;
+}
+
+void window_refused(struct place place, uint64_t key, int class)
+{
+	uint16_t why = why_refused(class);
+
+	if (why)
+		trace_add(place, (struct trace_event){ .kind = TRACE_REFUSED, .flags = why, .object = key, .rank = -1 });
+}
+
+/* A call that has failed may have done a part. */
+int window_leave(struct place here, uint64_t key, int rc)
+{
+	int class = MPI_SUCCESS;
+
+	if (key && rc != MPI_SUCCESS) {
+		PMPI_Error_class(rc, &class);
+		window_refused(here, key, class);
+		trace_unknown(here);
+	}
+	call_end();
+	return rc;
+}
+
+uint64_t window_key(const struct window *window)
+{
+	return window ? window->key : 0;
+}
