@@ -77,7 +77,7 @@ enum trace_kind {
 	TRACE_BUFFERS_DONE, /* id: those of this number */
 	TRACE_FREED,        /* memory at `base`, of the window of `object`, or 0: any; after `unit_bytes` ns */
 	TRACE_INIT,         /* MPI begins */
-	TRACE_THREAD,       /* a thread calls, and the level of threads does not allow it */
+	TRACE_THREAD,       /* a thread calls, and the level of threads does not allow it; flags */
 	TRACE_REFUSED,      /* the call has failed, or ends the job; rank: the target, or -1 */
 	TRACE_UNKNOWN,      /* what follows cannot be judged */
 	TRACE_KINDS
@@ -109,6 +109,8 @@ enum trace_access { ACCESS_PUT, ACCESS_GET, ACCESS_ACCUMULATE, ACCESS_FETCH };
 #define WINDOW_DYNAMIC 2    /* displacements are addresses */
 #define WINDOW_OF_MPI 4
 #define WINDOW_CREATED 8 /* of memory of the program */
+#define THREAD_INSIDE 1  /* another thread is in this call */
+#define THREAD_AT_ONCE 2 /* in the call of the event before */
 #define REFUSED_SYNC 1   /* not legal in the window's present epochs */
 #define REFUSED_RANGE 2  /* bytes outside of the target's part */
 #define REFUSED_ARGUMENT 3

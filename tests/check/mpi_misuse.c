@@ -10,6 +10,8 @@
 #include "check/mpi_group.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
 
 static bool wrong;
 
@@ -411,6 +413,41 @@ static void K28_call_of_another_thread(void)
 		pthread_join(thread, NULL);
 }
 
+static atomic_bool is_received;
+
+static void *wait_for_nothing(void *unused)
+{
+	MPI_Request request;
+
+	while (!atomic_load(&is_received)) {
+		request = MPI_REQUEST_NULL;
+		MPI_Wait(&request, MPI_STATUS_IGNORE); /* WRONG */
+		nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+	}
+	return unused;
+}
+
+/* MPI gives the level SERIALIZED. The message is late. */
+static void K28_calls_at_once(void)
+{
+	pthread_t thread;
+
+	if (rank == 1) {
+		nanosleep(&(struct timespec){ 0, 200000000 }, NULL);
+		MPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+	}
+	if (rank != 0)
+		return;
+	atomic_store(&is_received, !wrong);
+	if (pthread_create(&thread, NULL, wait_for_nothing, NULL))
+		exit(1);
+	MPI_Recv(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* WRONG */
+	atomic_store(&is_received, true);
+	pthread_join(thread, NULL);
+	if (!wrong)
+		wait_for_nothing(NULL);
+}
+
 /* ---- memory that is freed ---- */
 
 static void K28_window_memory_freed(void)
@@ -548,6 +585,7 @@ static const struct check_case cases[] = {
 	{ "K28_accumulate_not_aligned", K28_accumulate_not_aligned },
 	{ "K28_window_memory_freed", K28_window_memory_freed },
 	{ "K28_call_of_another_thread", K28_call_of_another_thread },
+	{ "K28_calls_at_once", K28_calls_at_once },
 	{ "K28_buffer_freed", K28_buffer_freed },
 	{ "K28_buffer_moved", K28_buffer_moved },
 	{ "K26_no_memory", K26_no_memory },

@@ -62,6 +62,8 @@ static const struct {
 	                          "flush_local, flush, unlock, complete or fence is missing between the two" },
 	[MISUSE_THREAD] = { "thread_level_too_low", "a thread calls, and the level of threads allows another one only",
 	                    "MPI_Init_thread asks for MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE" },
+	[MISUSE_AT_ONCE] = { "calls_at_once", "two threads call at one time, and the level of threads does not allow it",
+	                     "MPI_Init_thread asks for MPI_THREAD_MULTIPLE, or a lock keeps the calls apart" },
 	[HINT_ALIGNMENT] = { "accumulate_not_aligned",
 	                     "elements of an accumulate are not aligned: MPI does not promise that it is atomic",
 	                     "the address of an element is a multiple of its size" },

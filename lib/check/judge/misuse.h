@@ -36,6 +36,7 @@ enum misuse {
 	MISUSE_WINDOW_FREED, /* its memory is freed before it is */
 	MISUSE_BUFFER_FREED, /* before an operation is complete at its origin */
 	MISUSE_THREAD,       /* a thread calls that must not */
+	MISUSE_AT_ONCE,      /* two threads call that must not do so at one time */
 	HINT_ALIGNMENT,      /* of an accumulate */
 	LEAK_WINDOW,
 	MISUSES

@@ -288,6 +288,14 @@ void rules_of_memory(const struct trace_event *event, int rank)
 
 void rules_of_threads(const struct trace_event *event, int rank)
 {
+	uint32_t inside = replaying.ranks[rank].inside;
+
+	replaying.ranks[rank].inside = event->site;
+	if (event->flags & THREAD_AT_ONCE)
+		misuse_add(MISUSE_AT_ONCE, NULL, (struct misuse_call){ rank, inside < event->site ? inside : event->site },
+		           (struct misuse_call){ rank, inside < event->site ? event->site : inside });
+	if (event->flags)
+		return;
 	misuse_add(MISUSE_THREAD, NULL, (struct misuse_call){ rank, event->site },
 	           (struct misuse_call){ rank, replaying.ranks[rank].begun_at });
 }

@@ -103,6 +103,7 @@ struct promises {
 
 struct rank_state {
 	uint32_t begun_at;                 /* MPI_Init or its like */
+	uint32_t inside;                   /* the call of another thread, of THREAD_INSIDE */
 	struct view *views;                /* of windows that are open */
 	struct clock *meeting;             /* when the latest collective creation began */
 	struct clock *receiving;           /* when the latest receive began */

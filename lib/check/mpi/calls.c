@@ -2,10 +2,65 @@
 /* See calls.h. */
 #include "check/mpi/calls.h"
 
+#include <pthread.h>
+
+#define RECORDED_MOST 64 /* calls beside another one */
+#define CALLS_MOST 64    /* at one time */
+
 _Thread_local int inside;
 _Thread_local struct current current;
-bool has_threads, is_one_thread;
-_Thread_local bool may_call;
+bool has_threads, is_one_thread, is_serialized;
+_Thread_local bool may_call, is_counted;
+
+/* ---- threads ---- */
+
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+static struct place calls[CALLS_MOST]; /* that threads are in; call NULL: none */
+static int call_count, recorded;
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct place *own;
+
+static void note(struct place other, struct place place)
+{
+	trace_add(other, (struct trace_event){ .kind = TRACE_THREAD, .flags = THREAD_INSIDE, .rank = -1 });
+	trace_add(place, (struct trace_event){ .kind = TRACE_THREAD, .flags = THREAD_AT_ONCE, .rank = -1 });
+}
+
+/* Returns the first place that is free, or that is not. */
+static struct place *find(bool is_free)
+{
+	for (int i = 0; i < CALLS_MOST; i++) {
+		if (!calls[i].call == is_free)
+			return &calls[i];
+	}
+	return NULL;
+}
+
+void thread_enter(struct place place)
+{
+	if (is_counted)
+		return;
+	pthread_mutex_lock(&changing);
+	if (call_count > 0 && recorded++ < RECORDED_MOST)
+		note(*find(false), place);
+	own = find(true);
+	if (own) {
+		*own = place;
+		call_count++;
+		is_counted = true;
+	}
+	pthread_mutex_unlock(&changing);
+}
+
+void thread_leave(void)
+{
+	is_counted = false;
+	pthread_mutex_lock(&changing);
+	own->call = NULL;
+	call_count--;
+	pthread_mutex_unlock(&changing);
+}
+
+/* ---- windows ---- */
 
 struct window *window_of(MPI_Win win)
 {

@@ -45,9 +45,18 @@ extern _Thread_local struct current {
 extern bool is_one_thread __attribute__((visibility("hidden")));
 extern _Thread_local bool may_call __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Records a call of another thread, once for each. */
+/* It allows one thread at a time to be in a call. */
+extern bool is_serialized __attribute__((visibility("hidden")));
+extern _Thread_local bool is_counted __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+void thread_enter(struct place place);
+void thread_leave(void);
+
+/* Records a call of another thread, once for each, or one beside that of another thread. */
 static inline void thread_check(struct place place)
 {
+	if (is_serialized)
+		thread_enter(place);
 	if (!is_one_thread || may_call)
 		return;
 	may_call = true;
@@ -65,7 +74,8 @@ static inline bool call_begin(void)
 
 static inline void call_end(void)
 {
-	inside--;
+	if (--inside == 0 && is_counted)
+		thread_leave();
 }
 
 /* ---- calls of windows ---- */

@@ -253,6 +253,7 @@ static void begin_job(struct place place)
 	PMPI_Query_thread(&provided);
 	is_multiple = provided == MPI_THREAD_MULTIPLE;
 	is_one_thread = provided == MPI_THREAD_SINGLE || provided == MPI_THREAD_FUNNELED;
+	is_serialized = provided == MPI_THREAD_SERIALIZED;
 	may_call = true;
 	trace_add(place, (struct trace_event){ .kind = TRACE_INIT, .rank = -1 });
 	comm_add(MPI_COMM_WORLD, 0);

@@ -34,6 +34,7 @@ static void keep_handles(struct handles *handles, struct place place, const MPI_
 	handles->place = place;
 	if (!is_recorded)
 		return;
+	thread_check(place);
 	handles->list = count <= FEW ? handles->few : malloc((size_t)count * sizeof(*list));
 	if (statuses == MPI_STATUSES_IGNORE)
 		handles->statuses = count <= FEW ? handles->few_statuses : malloc((size_t)count * sizeof(*handles->statuses));
