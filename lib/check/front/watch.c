@@ -48,6 +48,7 @@ static struct {
 
 static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t end_asked;
+static pthread_once_t is_prepared = PTHREAD_ONCE_INIT;
 static bool is_asked;
 
 /* ---- threads ---- */
@@ -317,16 +318,22 @@ void watch_prepare(void)
 	list_threads(&watch.before);
 }
 
-static void start(void)
+static void prepare(void)
 {
 	pthread_condattr_t clock;
-	sigset_t all, before;
 
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&end_asked, &clock);
 	pthread_condattr_destroy(&clock);
 	pthread_atfork(NULL, NULL, leave_in_child);
+}
+
+static void start(void)
+{
+	sigset_t all, before;
+
+	pthread_once(&is_prepared, prepare);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	watch.is_running = pthread_create(&watch.thread, NULL, run, NULL) == 0;
@@ -365,6 +372,9 @@ void watch_end(void)
 	pthread_cond_signal(&end_asked);
 	pthread_mutex_unlock(&ending);
 	pthread_join(watch.thread, NULL);
-	watch.is_running = false;
 	deadlock_close(&watch.job);
+	is_asked = false;
+	watch.is_running = false;
+	watch.trace = NULL;
+	watch.found = watch.map_looks = watch.map_left = 0;
 }

@@ -39,6 +39,8 @@ static bool is_binding[TRACE_SITES]; /* the place is in an MPI's library, such a
 static uint16_t places[PLACES];      /* 0: free; else a site's index + 1 */
 static _Thread_local __attribute__((tls_model("initial-exec"))) bool is_busy;
 static bool is_unproven;
+static int job_count; /* of this process */
+static pthread_once_t is_forked = PTHREAD_ONCE_INIT;
 
 /* This thread's slots of the trace's waits, how many waits it has begun, and its number. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
@@ -88,6 +90,19 @@ static void leave_in_child(void)
 	trace = NULL;
 }
 
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, leave_in_child);
+}
+
+/* A trace of an earlier job may have been written. */
+static void forget_job(void)
+{
+	memset(places, 0, sizeof(places));
+	packed_bytes = 0;
+	job_count++;
+}
+
 static void complain(const char *what)
 {
 	fprintf(stderr, "oriel: process %d is not checked: %s: %s\n", (int)getpid(), what, strerror(errno));
@@ -130,7 +145,8 @@ void trace_open(void)
 		complain(path);
 		return;
 	}
-	pthread_atfork(NULL, NULL, leave_in_child);
+	pthread_once(&is_forked, watch_forks);
+	forget_job();
 	begin(made);
 	trace = made;
 }
@@ -150,6 +166,8 @@ void trace_job(const char *job, int rank, int size)
 	if (!trace)
 		return;
 	snprintf(trace->job, sizeof(trace->job), "%s", job);
+	if (job_count > 1)
+		snprintf(trace->job, sizeof(trace->job), "%.*s, its %d", PART_JOB_BYTES - 20, job, job_count);
 	trace->size = size;
 	__atomic_store_n(&trace->rank, rank, __ATOMIC_RELEASE);
 }
@@ -318,18 +336,21 @@ static void note_memory(const struct trace_event *event, const struct trace_piec
 		memory_used(pieces[i].first);
 }
 
+/* Another thread may end the job meanwhile. */
 void trace_add_with(struct place place, struct trace_event event, const struct trace_piece pieces[], size_t count)
 {
 	uint64_t rooms = 1 + (count + TRACE_ROOM_PIECES - 1) / TRACE_ROOM_PIECES;
-	union trace_room *room;
+	union trace_room *room = NULL;
 
 	if (!trace)
 		return;
 	is_busy = true;
 	pthread_mutex_lock(&recording);
-	waits_count(&trace->waits, &event);
-	note_memory(&event, pieces);
-	room = take_rooms(rooms);
+	if (trace) {
+		waits_count(&trace->waits, &event);
+		note_memory(&event, pieces);
+		room = take_rooms(rooms);
+	}
 	if (room) {
 		room->event = event;
 		room->event.count = (uint32_t)rooms - 1;
@@ -546,28 +567,45 @@ static void judge(const char *job, const char *option)
 		        program ? program : PROGRAM_VARIABLE " is not set", strerror(error), job);
 }
 
+/* Nothing is recorded from here on. */
+static struct trace *take_trace(void)
+{
+	struct trace *taken;
+
+	pthread_mutex_lock(&recording);
+	taken = trace;
+	trace = NULL;
+	pthread_mutex_unlock(&recording);
+	return taken;
+}
+
 void trace_end(void)
 {
-	const struct trace *ended = trace;
+	struct trace *ended;
 
 	if (!trace)
 		return;
 	watch_end();
 	__atomic_store_n(&trace->state, PART_ENDED, __ATOMIC_RELEASE);
-	trace = NULL;
+	ended = take_trace();
+	if (!ended)
+		return;
 	if (ended->rank == 0)
 		judge(ended->job, NULL);
+	if (is_own_file())
+		close(trace_fd);
+	munmap(ended, sizeof(*ended));
 }
 
 void trace_abort(void)
 {
-	const struct trace *ended = trace;
+	const struct trace *ended;
 
 	if (!trace)
 		return;
 	watch_end(); /* the call that ends the job does not wait any more */
 	count_change();
-	trace = NULL;
-	if (ended->rank >= 0)
+	ended = take_trace();
+	if (ended && ended->rank >= 0)
 		judge(ended->job, "--now");
 }
