@@ -10,6 +10,7 @@
 #include "job/job.h"
 #include "conn/atomics_peer.h"
 #include "multi.h"
+#include "sync/atomic_mode.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -254,17 +255,17 @@ static bool targets_have(const int64_t *words, int64_t sum)
 	return sum == 0;
 }
 
-/* Each time they begin with instructions: rank 0 has had a window since whose words its device may change. */
+/* Each time they begin with instructions: rank 0 has pinned its words since. */
 static void words_in_vectors(struct multi *m)
 {
 	int times = multi_over_card() ? 1 : 20;
 
 	for (int i = 0; i < times; i++) {
-		struct multi_window private;
 		struct tally t;
 
-		multi_window_open_as(m, &private, WORD, NULL, false);
-		multi_window_close(m, &private);
+		CHECK_OK(m, atomic_mode_pin(m->job, "words_in_vectors"));
+		atomic_mode_unpin(m->job);
+		multi_sync(m);
 		open_tally_of(m, &t, 1, true);
 		add_single_and_all(m, t.window.win, t.window.win, m->rank * 4);
 		CHECK_OK(m, oriel_win_fence(t.window.win, 0));
@@ -366,15 +367,18 @@ static uint64_t vector_requests_max(struct multi *m)
 /* How many requests each operation takes at the most; a vector may be the target's. */
 static void few_requests(struct multi *m)
 {
+	const struct device *device;
 	struct tally t;
 
 	open_tally(m, &t);
 	if (m->rank == 1)
 		one_fetch(m, &t, 0); /* first contact */
 	multi_sync(m);
-	if (peer_find(m->job, 1 - m->rank)->device->atomics == ATOMICS_NONE)
-		multi_skip(m, "device %s has no atomics", device_name(peer_find(m->job, 1 - m->rank)->device));
-	else
+	device = peer_find(m->job, 1 - m->rank)->device;
+	if (device->atomics == ATOMICS_NONE)
+		multi_skip(m, "device %s has no atomics", device_name(device));
+	else if (!device_maps_memory(device) ||
+	         job_atomic_device(m->job)) /* others change words of private memory by copies */
 		words_alone(m, &t);
 	multi_sync(m);
 	if (m->rank == 1)

@@ -16,6 +16,7 @@
 #include "job/service_queue.h"
 #include "job/job.h"
 #include "op/element.h"
+#include "sync/atomic_mode.h"
 #include "verbs/direct_access.h"
 #include "win/link.h"
 #include "win/win.h"
@@ -725,6 +726,34 @@ static void copies_and_messages_mix(struct multi *m)
 	}
 }
 
+/* The owner changes a word by instructions, as far as it knows, and calls nothing else, while others copy it. */
+static void words_mix_with_copies(struct multi *m)
+{
+	const int turns = multi_over_card() ? 200 : 20000;
+	int64_t old, sum, own = 0;
+	struct multi_window w;
+
+	CHECK_OK(m, atomic_mode_pin(m->job, "words_mix_with_copies")); /* makes an end of plain code for words */
+	atomic_mode_unpin(m->job);
+	multi_window_open(m, &w, sizeof(sum));
+	CHECK_OK(m, oriel_win_lock_all(w.win, ORIEL_MODE_NOCHECK));
+	multi_sync(m);
+	for (int i = 0; i < turns && m->rank > 0; i++)
+		CHECK_OK(m, oriel_fetch_and_op(w.win, &(int64_t){ 1 }, &old, ORIEL_INT64, ORIEL_SUM, 0, 0));
+	CHECK_OK(m, oriel_win_flush(w.win, 0));
+	if (m->rank > 0)
+		multi_raise(m, m->rank, 1);
+	for (int rank = 1; rank < m->size && m->rank == 0; own++) {
+		CHECK_OK(m, oriel_fetch_and_op(w.win, &(int64_t){ 1 }, &old, ORIEL_INT64, ORIEL_SUM, 0, 0));
+		rank += own % 1000 == 0 && multi_word(m, rank) > 0;
+	}
+	multi_sync(m);
+	memcpy(&sum, w.base, sizeof(sum));
+	CHECK(m, m->rank > 0 || sum == own + (int64_t)turns * (m->size - 1));
+	CHECK_OK(m, oriel_win_unlock_all(w.win));
+	multi_window_close(m, &w);
+}
+
 #define PROGRESS_TURNS 200000 /* of 100 us: longer than any active message takes */
 
 /*
@@ -841,6 +870,7 @@ static const struct multi_case cases[] = {
 	{ "A22_query_tells", 0, query_tells },
 	{ "A22_copies_need_no_thread", 2, copies_need_no_thread },
 	{ "A10_copies_and_messages_mix", 0, copies_and_messages_mix },
+	{ "A10_words_mix_with_copies", 0, words_mix_with_copies },
 	{ "A22_progress_applies", 2, progress_applies },
 	{ "A22_progress_polls", 2, progress_polls },
 	{ "A22_progress_yields", 0, progress_yields },
