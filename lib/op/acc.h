@@ -6,8 +6,8 @@
  * accumulate has no result. fetch_and_op and compare_and_swap have one element, and copy their
  * operands.
  *
- * Or a row: blocks of count elements each, at one distance from each other on each side, for the
- * target's handler only (op/row.h).
+ * Or a row: blocks of count elements each, at one distance from each other on each side, in memory
+ * that is not mapped (op/row.h).
  */
 #ifndef ORIEL_ACC_H
 #define ORIEL_ACC_H

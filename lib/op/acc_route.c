@@ -190,9 +190,9 @@ static void apply_rest(struct oriel_job *job, const struct acc *acc, void *targe
 	pthread_mutex_unlock(&job->elements_lock);
 }
 
-/* Rows. Their blocks are aligned alike, so they have one class. `to` is the first block's place. */
+/* Rows: their blocks have one class. `to` is the first block's place. */
 
-/* Applies an operation to each block, by plain code if no processor changes such elements. */
+/* Applies an operation to each block, by plain code or as acc_apply_locked. */
 static void combine_blocks(struct oriel_job *job, const struct acc *acc, uint8_t *to, bool plain)
 {
 	struct acc block = *acc;
@@ -218,7 +218,6 @@ static bool are_apart(size_t block_bytes, ptrdiff_t distance)
 	       (distance >= (ptrdiff_t)block_bytes || distance <= -(ptrdiff_t)block_bytes);
 }
 
-/* Operands and results are contiguous. */
 static void combine_gathered(const struct acc *acc, uint8_t *to)
 {
 	const size_t block_bytes = element_span(acc->type, acc->count);
@@ -375,7 +374,7 @@ static int issue_by_page_lock(struct oriel_win *win, const struct link *link, st
 
 /*
  * Private memory of a target that does not poll: the origin copies some pages here, changes them
- * and copies them back, under the page locks. The handler does what the device cannot copy.
+ * and copies them back, under the page locks. The handler does the rest.
  */
 
 #define CACHE_LINE_BYTES 64
@@ -404,7 +403,6 @@ static size_t change_copy(struct oriel_win *win, struct link *link, const struct
 	struct copy copy;
 	const struct softverbs_piece piece = { copy.room + acc->remote_addr % CACHE_LINE_BYTES,
 		                                   element_span(acc->type, acc->count), acc->remote_addr, link->rkey };
-
 	const bool reads = acc->op != ORIEL_REPLACE || acc->result;
 
 	if (!may_change_plainly(win, peer_page_locks(link->peer), acc) ||
@@ -416,7 +414,7 @@ static size_t change_copy(struct oriel_win *win, struct link *link, const struct
 	return direct_put_list_sync(direct, &piece, 1) / element_types[acc->type].size_bytes;
 }
 
-static int issue_by_copies(struct oriel_win *win, struct link *link, struct acc *acc)
+static int issue_elements_by_copies(struct oriel_win *win, struct link *link, struct acc *acc)
 {
 	struct page_lock_table *page_locks = peer_page_locks(link->peer);
 	const size_t size_bytes = element_types[acc->type].size_bytes;
@@ -439,6 +437,64 @@ static int issue_by_copies(struct oriel_win *win, struct link *link, struct acc 
 	return 0;
 }
 
+#define COPIED_BLOCKS 64 /* of more a message is faster */
+
+/* Acts as change_copy on blocks. One that is done in part counts. */
+static uint32_t change_block_copies(struct oriel_win *win, struct link *link, const struct acc *acc)
+{
+	const size_t block_bytes = element_span(acc->type, acc->count);
+	struct direct_access *direct = &link->peer->direct;
+	struct softverbs_piece pieces[COPIED_BLOCKS];
+	struct acc block = *acc, copied = *acc;
+	struct copy copy;
+
+	for (uint32_t i = 0; i < acc->blocks; i++) {
+		block.remote_addr = acc->remote_addr + (uint64_t)acc->row.target * i;
+		if (!may_change_plainly(win, peer_page_locks(link->peer), &block))
+			return 0;
+		pieces[i] = (struct softverbs_piece){ copy.room + i * block_bytes, block_bytes, block.remote_addr, link->rkey };
+	}
+	if (!direct_get_list_sync(direct, pieces, acc->blocks))
+		return 0;
+	copied.row.target = (ptrdiff_t)block_bytes;
+	combine_blocks(win->job, &copied, copy.room, true);
+	if (acc->op == ORIEL_NO_OP)
+		return acc->blocks;
+	return (uint32_t)((direct_put_list_sync(direct, pieces, acc->blocks) + block_bytes - 1) / block_bytes);
+}
+
+static int issue_row_by_copies(struct oriel_win *win, struct link *link, struct acc *acc)
+{
+	struct page_lock_table *page_locks = peer_page_locks(link->peer);
+	const uint32_t room = PAGES_AT_ONCE * LOCKED_PAGE_BYTES / (uint32_t)element_span(acc->type, acc->count);
+
+	while (acc->count > 0) {
+		struct acc some = *acc;
+		uint32_t locks, done;
+
+		some.blocks = min_u32(acc->blocks, room);
+		locks = locks_of_row(&some, acc->remote_addr);
+		if (!trylock_these(page_locks, win->job->page_locks.process, locks))
+			return am_issue(win, link, acc);
+		done = change_block_copies(win, link, &some);
+		unlock_these(page_locks, locks);
+		acc_advance_row(acc, done);
+		if (done < some.blocks)
+			return am_issue(win, link, acc);
+	}
+	return 0;
+}
+
+static int issue_by_copies(struct oriel_win *win, struct link *link, struct acc *acc)
+{
+	return (acc->blocks > 0 ? issue_row_by_copies : issue_elements_by_copies)(win, link, acc);
+}
+
+static bool are_whole_words(uint64_t place)
+{
+	return place % sizeof(uint64_t) == 0;
+}
+
 /*
  * Returns whether copies change the elements as stores do (A12). Kernels copy aligned words of 8
  * bytes as a whole, but some copy less by bytes.
@@ -447,18 +503,21 @@ static bool are_whole_in_copies(const struct acc *acc)
 {
 	const size_t bytes = element_span(acc->type, acc->count);
 
-	return acc_class(acc->type, acc->remote_addr) != ACC_REST && (acc->remote_addr | bytes) % sizeof(uint64_t) == 0 &&
-	       acc->remote_addr % element_types[acc->type].size_bytes == 0;
+	if (acc_class(acc->type, acc->remote_addr) == ACC_REST || !are_whole_words(acc->remote_addr | bytes) ||
+	    acc->remote_addr % element_types[acc->type].size_bytes != 0)
+		return false;
+	return acc->blocks == 0 || (are_apart(bytes, acc->row.target) && are_whole_words((uint64_t)acc->row.target));
 }
 
 /* Returns whether the operation would overtake an active message for some of its bytes (A15). */
 static bool would_pass_am(const struct oriel_win *win, struct link *link, const struct acc *acc)
 {
-	uint64_t from = acc->remote_addr - link->base;
+	const struct acc_span span = acc_span(acc);
+	const uint64_t from = span.from - link->base;
 
 	if (!(link->marks & LINK_AM))
 		return false;
-	if (am_covers(link->peer, win->label, from, from + element_span(acc->type, acc->count)))
+	if (am_covers(link->peer, win->label, from, from + span.bytes))
 		return !link_applied(link);
 	if (am_is_applied(link->peer, link_am_number(link)))
 		link_forget_ams(link); /* the fast paths are open again */
@@ -470,8 +529,8 @@ static bool takes_copies(const struct oriel_win *win, struct link *link, const s
 {
 	struct direct_access *direct = &link->peer->direct;
 
-	if (acc->blocks > 0 || link_mapped(link) || !direct_has_list_puts(direct) || !are_whole_in_copies(acc) ||
-	    would_pass_am(win, link, acc) || direct_polls(direct))
+	if (acc->blocks > COPIED_BLOCKS || link_mapped(link) || !direct_has_list_puts(direct) ||
+	    !are_whole_in_copies(acc) || would_pass_am(win, link, acc) || direct_polls(direct))
 		return false;
 	page_locks_map(link->peer);
 	return peer_page_locks(link->peer);
@@ -515,7 +574,7 @@ static const char *transfer_text(const struct link *link)
 	return "work requests";
 }
 
-/* Only the alignment of the address counts. */
+/* The address gives the alignment. */
 static const char *acc_text(const struct link *link, enum oriel_type type, uint64_t addr)
 {
 	switch (acc_route(link, type, addr, 1)) {

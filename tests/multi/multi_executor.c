@@ -604,7 +604,7 @@ static void hold_service(struct multi *m, struct pause *pause)
 	sem_wait(&pause->begun);
 }
 
-#define MANY 1500 /* elements of 8 bytes, on three pages or four */
+#define MANY 4000 /* elements of 8 bytes, on more pages than are copied at a time */
 
 /* Whether system calls copy this rank's accumulates there; on return the target does not poll. */
 static bool copies_reach(struct multi *m, const struct multi_window *w, int rank)
@@ -646,6 +646,39 @@ static void change_by_copies(struct multi *m, struct multi_window *w)
 	free(old);
 }
 
+#define BLOCKS 60 /* more than are copied at a time */
+#define BLOCK 40  /* elements */
+#define STEP 60   /* from block to block */
+
+/* Rows that go up and down, beside elements that stay as they are. */
+static void change_rows_by_copies(struct multi *m, struct multi_window *w)
+{
+	struct oriel_origin_piece ones[BLOCKS], old[BLOCKS];
+	struct oriel_target_piece up[BLOCKS], down[BLOCKS];
+	double one[BLOCK], got[BLOCKS][BLOCK] = { { 0 } }, all[MANY];
+	bool right = true;
+
+	for (int i = 0; i < BLOCK; i++)
+		one[i] = i + 1;
+	for (int i = 0; i < BLOCKS; i++) {
+		ones[i] = (struct oriel_origin_piece){ one, sizeof(one) };
+		old[i] = (struct oriel_origin_piece){ got[i], sizeof(got[i]) };
+		up[i] = (struct oriel_target_piece){ (size_t)i * STEP * sizeof(double), sizeof(one) };
+		down[BLOCKS - 1 - i] = up[i];
+	}
+	memset(all, 0, sizeof(all));
+	CHECK_OK(m, oriel_accumulate(w->win, all, MANY, ORIEL_DOUBLE, ORIEL_REPLACE, 1, 0));
+	CHECK_OK(m, oriel_accumulatev(w->win, ones, BLOCKS, ORIEL_DOUBLE, ORIEL_SUM, 1, up, BLOCKS));
+	CHECK_OK(m, oriel_get_accumulatev(w->win, ones, BLOCKS, old, BLOCKS, ORIEL_DOUBLE, ORIEL_SUM, 1, down, BLOCKS));
+	CHECK_OK(m, oriel_get_accumulate(w->win, NULL, all, MANY, ORIEL_DOUBLE, ORIEL_NO_OP, 1, 0));
+	CHECK_OK(m, oriel_win_flush(w->win, 1));
+	for (int i = 0; i < MANY; i++)
+		right &= all[i] == (i % STEP < BLOCK && i / STEP < BLOCKS ? 2 * one[i % STEP] : 0);
+	for (int i = 0; i < BLOCKS; i++)
+		right &= memcmp(got[i], one, sizeof(one)) == 0;
+	CHECK(m, right);
+}
+
 /* The target's threads do nothing. */
 static void copies_need_no_thread(struct multi *m)
 {
@@ -668,8 +701,10 @@ static void copies_need_no_thread(struct multi *m)
 		CHECK(m, multi_applied(m) == before);
 	} else {
 		multi_await(m, READY, 1);
-		if (copies_reach(m, &w, 1))
+		if (copies_reach(m, &w, 1)) {
 			change_by_copies(m, &w);
+			change_rows_by_copies(m, &w);
+		}
 		multi_raise(m, DONE, 1);
 	}
 	multi_sync(m);
