@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/order.h"
+#include "base/util.h"
 
 #define FOREIGN_MAX 256
 
@@ -21,6 +22,8 @@
 #ifndef TOOL_KNOWS_MUTEXES_ONLY
 #define TOOL_KNOWS_MUTEXES_ONLY 0
 #endif
+
+void (*owned_lock_waited)(uint64_t begun_ns, uint64_t ended_ns);
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool barrier_works;
@@ -103,6 +106,9 @@ static void keep_owner_out(struct owned_lock *lock)
 
 void owned_lock_take_mutex(struct owned_lock *lock)
 {
+	void (*waited)(uint64_t begun_ns, uint64_t ended_ns) = owned_lock_waited;
+	uint64_t begun_ns = waited ? now_ns() : 0;
+
 	pthread_mutex_lock(&lock->mutex);
 	if (!lock->owned && barrier_works && !never_owns) {
 		lock->owned = true;
@@ -111,6 +117,8 @@ void owned_lock_take_mutex(struct owned_lock *lock)
 		keep_owner_out(lock);
 	}
 	lock->by_mutex = true;
+	if (waited)
+		waited(begun_ns, now_ns());
 }
 
 /* Keeps an owner out; false: it is inside. */

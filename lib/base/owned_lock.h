@@ -62,6 +62,9 @@ void owned_lock_destroy(struct owned_lock *lock);
 /* Takes the lock if no thread is inside, the caller included. Never waits. */
 bool owned_lock_try(struct owned_lock *lock);
 
+/* A thread calls it that has taken a lock, not as its owner. */
+extern void (*owned_lock_waited)(uint64_t begun_ns, uint64_t ended_ns);
+
 void owned_lock_take_mutex(struct owned_lock *lock);
 void owned_lock_give_mutex(struct owned_lock *lock);
 

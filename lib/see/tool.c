@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "base/owned_lock.h"
+
 const struct tool *see_tool;
 
 int oriel_tool_attach(const struct tool *attached)
@@ -11,5 +13,6 @@ int oriel_tool_attach(const struct tool *attached)
 	if (attached->version != TOOL_VERSION)
 		return -1;
 	see_tool = attached;
+	owned_lock_waited = attached->waited_for_thread;
 	return 0;
 }

@@ -35,6 +35,8 @@ struct tool {
 	void (*unblocked)(uint64_t now_ns);
 	/* The thread has registered memory. NULL: the tool ignores that. */
 	void (*registered)(uint64_t begun_ns, uint64_t ended_ns);
+	/* The thread has waited for another one inside of Oriel. NULL: as above. */
+	void (*waited_for_thread)(uint64_t begun_ns, uint64_t ended_ns);
 	/* Gives the job's board, or takes it away (NULL). NULL: the tool shows nothing. */
 	void (*takes_board)(struct board *board);
 };

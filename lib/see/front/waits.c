@@ -15,6 +15,7 @@
 #include "see/front/clock.h"
 #include "see/tool.h"
 
+#define SHORT_NS 2000    /* of a wait for a thread */
 #define SEGMENTS 16      /* of a call's waits; further ones count for the last */
 #define MOST_MEMBERS 256 /* whose notes are read after a wait */
 
@@ -24,6 +25,7 @@ struct waited {
 	int32_t processes[BOARD_HOLDERS]; /* that hold the lock; 0: none further */
 	uint64_t begun_ns;
 	uint64_t ended_ns;
+	bool has_ended;  /* no later report goes on with it */
 	uint64_t inside; /* WAIT_PROGRESS: of the first rank, as notes_inside, at the begin */
 	struct rank_list ranks;
 };
@@ -109,7 +111,7 @@ static void take_blocked(const struct tool_blocked *blocked)
 	last = waiting->count ? &waiting->list[waiting->count - 1] : NULL;
 	if (!last || last->ended_ns <= blocked->since_ns)
 		new.begun_ns = blocked->since_ns;
-	else if (last->cause == WAIT_REGISTRATION)
+	else if (last->has_ended)
 		new.begun_ns = last->ended_ns;
 	else
 		last->ended_ns = blocked->now_ns;
@@ -125,18 +127,30 @@ static void take_unblocked(uint64_t now_ns)
 {
 	struct waited *last = waiting && waiting->count ? &waiting->list[waiting->count - 1] : NULL;
 
-	if (last && last->cause != WAIT_REGISTRATION)
+	if (last && !last->has_ended)
 		last->ended_ns = now_ns;
 }
 
 /* The last segment is left to what the call waits for. */
-static void take_registered(uint64_t begun_ns, uint64_t ended_ns)
+static void take_ended(enum wait_cause cause, uint64_t begun_ns, uint64_t ended_ns)
 {
 	if (!has_list() || waiting->count >= SEGMENTS - 1)
 		return;
 	waiting->list[waiting->count++] =
-		(struct waited){ .cause = WAIT_REGISTRATION, .begun_ns = begun_ns, .ended_ns = ended_ns };
+		(struct waited){ .cause = cause, .begun_ns = begun_ns, .ended_ns = ended_ns, .has_ended = true };
 	call_duties.waits = true;
+}
+
+static void take_registered(uint64_t begun_ns, uint64_t ended_ns)
+{
+	take_ended(WAIT_REGISTRATION, begun_ns, ended_ns);
+}
+
+/* A lock that is free takes less. */
+static void take_thread(uint64_t begun_ns, uint64_t ended_ns)
+{
+	if (ended_ns - begun_ns >= SHORT_NS)
+		take_ended(WAIT_THREADS, begun_ns, ended_ns);
 }
 
 static void take_job(const char *job, int rank, int size)
@@ -157,6 +171,7 @@ void waits_attach(void)
 		                              .blocked = take_blocked,
 		                              .unblocked = take_unblocked,
 		                              .registered = take_registered,
+		                              .waited_for_thread = take_thread,
 		                              .takes_board = outside_open };
 
 	if (oriel_tool_attach(&tool))

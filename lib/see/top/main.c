@@ -57,7 +57,6 @@ static void print_jobs(const struct rows *rows)
 	}
 }
 
-/* The status is 1 if there is no job. */
 static int run(const struct wish *wish)
 {
 	struct rows rows = { 0 };

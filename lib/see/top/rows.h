@@ -2,8 +2,8 @@
 /*
  * rows.h - what oriel-top knows: a row for each wait, and one for each rank that does not wait
  *
- * Rows come from boards (scan.h) or from lines of another oriel-top (lines.h), which check them: a
- * row holds printable text and legal ranks only.
+ * Rows come from boards (scan.h) or lines of another oriel-top (lines.h), which check texts and
+ * ranks.
  */
 #ifndef ORIEL_TOP_ROWS_H
 #define ORIEL_TOP_ROWS_H

@@ -177,7 +177,6 @@ static int rank_of(const struct scan *scan, const char *job, pid_t own)
 	return -1;
 }
 
-/* For a lock the row names the holders found here. */
 static void set_holders(const struct scan *scan, struct row *row, const struct board_wait *wait)
 {
 	row->lock_of = wait->rank_count ? wait->ranks[0] : -1;
