@@ -179,6 +179,7 @@ void call_begins(const struct call *call, enum part_event event)
 	members.ranks = window_ranks(call->window, &members.count);
 	if (call->window == PART_NONE)
 		members.count = part->header.size;
+	call_duties.completes = event == EVENT_COMPLETE;
 	begin(&members, call->begun);
 }
 
@@ -257,6 +258,9 @@ static inline void take(struct part *part, struct part_site *site, uint32_t inde
 		follow(site, end, call, bytes);
 	if (call_duties.meeting)
 		meeting_end(part, ended);
+	if (call_duties.completes)
+		notes_end_complete(part, call->window, ended);
+	call_duties.completes = false;
 	if (part->header.chunk_count)
 		trace_add(lane_plus_1 - 1, &(struct part_entry){ .begun = call->begun,
 		                                                 .ended = ended,

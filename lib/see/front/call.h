@@ -66,6 +66,15 @@ void notes_add_unlock(uint32_t window, int member, uint64_t begun);
  */
 uint64_t notes_find(int rank, enum part_event event, uint64_t key, uint64_t number, uint64_t before_ns);
 
+/* The window's latest complete has ended. */
+void notes_end_complete(struct part *part, uint32_t window, uint64_t ended);
+
+/*
+ * Returns when a rank of the job began the complete, at before_ns or earlier, that ends this rank's
+ * latest exposure epoch; 0: not known. It may have begun the next one since.
+ */
+uint64_t notes_find_complete(int rank, uint32_t window, uint64_t before_ns);
+
 /*
  * Returns when a rank of the job last began, at before_ns or earlier, to give back the member's
  * lock; 0: not known.
@@ -151,8 +160,9 @@ static inline const void *call_place(const void *caller, const void *frame)
 
 /* The work that is left for the end of the thread's call. */
 struct call_duties {
-	bool waits;   /* waits_take */
-	bool meeting; /* meeting_end */
+	bool waits;     /* waits_take */
+	bool meeting;   /* meeting_end */
+	bool completes; /* notes_end_complete */
 };
 
 extern _Thread_local struct call_duties call_duties __attribute__((tls_model("initial-exec")));
@@ -240,6 +250,9 @@ const int *window_ranks(uint32_t window, int *count);
 
 /* Counts an event of a window, or of the job. Returns how many there were, with this one. */
 uint64_t window_count(uint32_t window, enum part_event event);
+
+/* Returns how many there have been. */
+uint64_t window_counted(uint32_t window, enum part_event event);
 
 /* The thread's last window. */
 struct window_last {

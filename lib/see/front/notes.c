@@ -262,6 +262,55 @@ uint64_t notes_find(int rank, enum part_event event, uint64_t key, uint64_t numb
 	return latest_ns;
 }
 
+void notes_end_complete(struct part *part, uint32_t window, uint64_t ended)
+{
+	uint64_t number = window_counted(window, EVENT_COMPLETE);
+
+	write_note(&part->completed[place_of(window)][number % PART_LATEST], number, ended);
+}
+
+/* Returns when this rank last called post. */
+static uint64_t posted_ns(const struct part *own, uint32_t window)
+{
+	uint64_t latest_ns = 0;
+
+	for (int i = 0; i < PART_LATEST; i++) {
+		struct part_note note;
+
+		if (read_note(&own->notes[place_of(window)].latest[EVENT_POST][i], &note))
+			take_later(&latest_ns, &note, UINT64_MAX);
+	}
+	return latest_ns;
+}
+
+/* A complete does not end before the post that it waits for. */
+static bool ended_before(const struct part *other, const struct part_notes *notes, uint64_t number, uint64_t ns)
+{
+	const struct part_note *ends = other->completed[notes - other->notes];
+	struct part_note end;
+
+	return read_note(&ends[number % PART_LATEST], &end) && end.number == number && clock_ns(end.begun) < ns;
+}
+
+uint64_t notes_find_complete(int rank, uint32_t window, uint64_t before_ns)
+{
+	const struct part *own = part_of_process(), *other = own ? other_part(own, rank) : NULL;
+	const struct part_notes *notes = other && window != PART_NONE ? notes_of(other, own->windows[window].key) : NULL;
+	uint64_t posted = notes ? posted_ns(own, window) : 0, first_ns = 0;
+
+	for (int i = 0; notes && i < PART_LATEST; i++) {
+		struct part_note note;
+		uint64_t begun_ns;
+
+		if (!read_note(&notes->latest[EVENT_COMPLETE][i], &note) || ended_before(other, notes, note.number, posted))
+			continue;
+		begun_ns = clock_ns(note.begun);
+		if (begun_ns <= before_ns && (!first_ns || begun_ns < first_ns))
+			first_ns = begun_ns;
+	}
+	return first_ns;
+}
+
 uint64_t notes_find_unlock(int rank, uint64_t key, int member, uint64_t before_ns)
 {
 	const struct part *own = part_of_process(), *other = own ? other_part(own, rank) : NULL;

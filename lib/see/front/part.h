@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
-#define PART_VERSION 7
+#define PART_VERSION 8
 #define PART_PREFIX "profile."
 
 #define PART_SITES 1024
@@ -211,6 +211,7 @@ struct part {
 	struct part_wait waits[PART_WAITS];
 	struct part_remote remote;
 	struct part_presence presence;
+	struct part_note completed[PART_WINDOWS + 1][PART_LATEST]; /* when the latest completes ended */
 };
 
 /* ---- the timeline ---- */

@@ -283,18 +283,30 @@ static struct latest find_latest_member(const struct part *part, uint64_t ended_
 }
 
 /*
- * No rank posts, or completes, again before this rank has taken part, and no holder unlocks again
- * before it has the lock: the latest call is meant.
+ * Returns when a rank began the post, or complete, that a wait was for; 0: not known. No rank posts
+ * again before this one has taken part: its latest post is meant.
  */
+static uint64_t find_awaited(const struct part *part, uint32_t window, enum part_event event, int rank,
+                             uint64_t before_ns)
+{
+	if (event == EVENT_COMPLETE)
+		return notes_find_complete(rank, window, before_ns);
+	return notes_find(rank, event, key_of(part, window), 0, before_ns);
+}
+
 static struct latest find_latest_awaited(const struct part *part, uint32_t window, const struct waited *waited,
                                          enum part_event event)
 {
-	const struct call_members latest_call = { .event = event };
 	struct latest latest = not_known;
 
 	for (uint32_t i = 0; i < waited->ranks.count; i++) {
-		if (!look_at(&latest, &latest_call, waited->ranks.ranks[i], key_of(part, window), waited->ended_ns))
+		int rank = waited->ranks.ranks[i];
+		uint64_t begun_ns = find_awaited(part, window, event, rank, waited->ended_ns);
+
+		if (!notes_know(rank))
 			return not_known;
+		if (begun_ns > latest.begun_ns)
+			latest = (struct latest){ rank, begun_ns };
 	}
 	return waited->ranks.more ? not_known : latest;
 }
@@ -430,7 +442,7 @@ static void add_arrows(const struct part *part, uint32_t window, const struct wa
 		arrows_add(event, latest.rank, latest.begun_ns, waited->ended_ns);
 	for (uint32_t i = 0; each && i < waited->ranks.count; i++) {
 		int rank = waited->ranks.ranks[i];
-		uint64_t begun_ns = notes_find(rank, event, key_of(part, window), 0, waited->ended_ns);
+		uint64_t begun_ns = find_awaited(part, window, event, rank, waited->ended_ns);
 
 		if (begun_ns > waited->begun_ns)
 			arrows_add(event, rank, begun_ns, waited->ended_ns);
