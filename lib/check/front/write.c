@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -27,6 +28,7 @@
 #define MEMORY_VARIABLE "ORIEL_CHECK_MEMORY"
 #define PROGRAM_VARIABLE "ORIEL_CHECK" /* the starter's */
 #define PLACES (2 * TRACE_SITES)
+#define READER_MOST_MS 1000
 
 static struct trace *trace; /* NULL: nothing is recorded */
 static int trace_fd;
@@ -597,6 +599,18 @@ void trace_end(void)
 	munmap(ended, sizeof(*ended));
 }
 
+/* The starter may lose what it has not read when it learns that the job ends. */
+static void await_reader(int fd)
+{
+	struct stat file;
+	int unread = 0;
+
+	if (fstat(fd, &file) || !S_ISFIFO(file.st_mode))
+		return;
+	for (int i = 0; i < READER_MOST_MS && ioctl(fd, FIONREAD, &unread) == 0 && unread > 0; i++)
+		nanosleep(&(struct timespec){ 0, NS_PER_MS }, NULL);
+}
+
 void trace_abort(void)
 {
 	const struct trace *ended;
@@ -608,4 +622,6 @@ void trace_abort(void)
 	ended = take_trace();
 	if (ended && ended->rank >= 0)
 		judge(ended->job, "--now");
+	await_reader(STDOUT_FILENO);
+	await_reader(STDERR_FILENO);
 }
