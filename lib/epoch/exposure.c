@@ -139,10 +139,7 @@ static inline bool messages_applied(const struct peer *peer)
 	return !ring || am_drain_ring(ring);
 }
 
-/*
- * Returns whether all origins have completed. Only the thread that closes the epoch calls it,
- * without a lock.
- */
+/* Returns whether all origins have completed. Only the thread that closes the epoch calls it. */
 static bool exposure_step(struct oriel_win *win)
 {
 	struct epoch *epoch = &win->exposure;

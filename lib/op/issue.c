@@ -4,9 +4,9 @@
  *
  * DESIGN NOTES
  *
- * lib/README.md has the way of a put. A put by work requests joins the wire's batch
- * (verbs/wire_put.c): it leaves at once if it is large, else with the next flag or flush, or when
- * the batch is full. A get goes the same way, and is waited for before the flag.
+ * A put by work requests joins the wire's batch (verbs/wire_put.c): it leaves at once if it is
+ * large, else with the next flag or flush, or when the batch is full. A get goes the same way, and
+ * is waited for before the flag.
  */
 #include "op/issue.h"
 
