@@ -13,6 +13,7 @@
 #include "see/report/protobuf.c"
 #include "see/report/read.c"
 #include "see/report/remote.c"
+#include "see/report/roots.c"
 #include "see/report/timeline.c"
 
 #define CHUNKS 3
