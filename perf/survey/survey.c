@@ -46,7 +46,7 @@ enum {
 	MOST_TIMES = 20000,
 	FENCES = 500, /* of a cell, since both ranks call as many */
 	LINE = 128,
-	WORD = 16,
+	WORD = 20,
 };
 
 enum window_kind { ALLOCATED, CREATED, DYNAMIC, WINDOWS };
@@ -427,7 +427,7 @@ static bool next_cell(struct cell *cell)
 
 	memset(cell, 0, sizeof(*cell));
 	if (rank == ORIGIN && fgets(line, sizeof(line), stdin) &&
-	    sscanf(line, "%15s %15s %15s %d %15s", cell->call, cell->shape, cell->window, &cell->bytes, cell->target) == 5)
+	    sscanf(line, "%19s %19s %19s %d %19s", cell->call, cell->shape, cell->window, &cell->bytes, cell->target) == 5)
 		cell->number = ++number;
 	MPI_Bcast(cell, sizeof(*cell), MPI_BYTE, ORIGIN, MPI_COMM_WORLD);
 	return cell->number > 0;
