@@ -347,10 +347,7 @@ int list_send_alike(struct oriel_win *win, struct link *link, const struct oriel
 
 /* Lists as a system call. */
 
-/*
- * Fills in the piece of a get from a dynamic window. Returns false if its memory is mapped, or in
- * two regions.
- */
+/* Fills in a piece of a dynamic window. Returns false if it is mapped, or in two regions. */
 static bool region_piece(struct oriel_win *win, struct link *link, const struct op *op, struct softverbs_piece *piece)
 {
 	const struct remote_region *region = remote_region_unmapped(win, link, op->remote_addr, op->size_bytes);
@@ -366,18 +363,39 @@ static bool piece_of(struct oriel_win *win, struct link *link, const struct op *
 	return link->route != ROUTE_REGIONS || region_piece(win, link, op, piece);
 }
 
-static bool read_list(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count)
+/* Returns whether pieces go by system calls. */
+static bool moves_lists(const struct link *link, enum op_kind kind, uint32_t count)
 {
-	struct softverbs_piece pieces[READ_MAX];
+	const struct direct_access *direct = &link->peer->direct;
 
-	if (count < 2 || ops->kind != OP_GET || !direct_has_lists(&link->peer->direct) ||
-	    (link->route != ROUTE_SYNC && link->route != ROUTE_REGIONS) || !may_go(win, link))
+	if (kind == OP_GET)
+		return count > 1 && direct_has_lists(direct);
+	return count >= PUTS_MIN && (link->marks & LINK_LOCK) && direct_has_list_puts(direct);
+}
+
+static bool move_pieces(struct link *link, enum op_kind kind, const struct softverbs_piece *pieces, uint32_t count)
+{
+	uint64_t bytes = 0;
+
+	if (kind == OP_GET)
+		return direct_get_list_sync(&link->peer->direct, pieces, count);
+	for (uint32_t i = 0; i < count; i++)
+		bytes += pieces[i].size_bytes;
+	return direct_put_list_sync(&link->peer->direct, pieces, count) == bytes;
+}
+
+static bool move_list(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count)
+{
+	struct softverbs_piece pieces[MOVE_MAX];
+
+	if (!moves_lists(link, ops->kind, count) || (link->route != ROUTE_SYNC && link->route != ROUTE_REGIONS) ||
+	    !may_go(win, link))
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		if (!piece_of(win, link, &ops[i], &pieces[i]))
 			return false;
 	}
-	if (!direct_get_list_sync(&link->peer->direct, pieces, count))
+	if (!move_pieces(link, ops->kind, pieces, count))
 		return false;
 	note_operation(win, link);
 	return true;
@@ -387,7 +405,7 @@ int list_issue(struct oriel_win *win, struct link *link, const struct op ops[], 
 {
 	int rc = 0;
 
-	if (read_list(win, link, ops, count))
+	if (move_list(win, link, ops, count))
 		return 0;
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
 		rc = issue_or_defer(win, link, &ops[i], call);

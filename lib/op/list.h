@@ -8,8 +8,8 @@
  *
  *   an active message   holds many (op/am_codec.h): accumulate operations whose route it is, and
  *                       puts and gets, as operations on bytes, if the target polls.
- *   a system call       of softverbs reads many pieces of private memory (soft/extension.h). Puts
- *                       need none: work requests travel together.
+ *   a system call       of softverbs moves many pieces of private memory (soft/extension.h).
+ *                       Few puts travel together.
  *
  * An operation that is deferred, or waits for room at the target, goes out by itself. A row (row.h)
  * is one operation.
@@ -32,7 +32,8 @@ struct oriel_win;
 struct link;
 
 #define LIST_PIECE_BYTES 512 /* a larger piece gains little from its neighbours in a message */
-#define READ_MAX 64          /* pieces of a system call */
+#define MOVE_MAX 64          /* pieces of a system call */
+#define PUTS_MIN 16
 
 /* A place in a list of pieces of this rank. */
 struct walk {
@@ -110,7 +111,7 @@ int list_issue_piece(struct oriel_win *win, struct link *link, struct list *list
  */
 int list_send_alike(struct oriel_win *win, struct link *link, const struct oriel_alike *alike, int at);
 
-/* Issues or defers puts, or READ_MAX gets, that have been checked. ERRORS: as issue_or_defer. */
+/* Issues or defers MOVE_MAX puts or gets, that have been checked. ERRORS: as issue_or_defer. */
 int list_issue(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count, const char *call);
 
 #endif

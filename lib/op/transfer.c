@@ -196,7 +196,7 @@ static int vector_ranges(struct oriel_win *win, struct link *link, const struct 
 
 /* Operations that have not been issued yet. */
 struct stretches {
-	struct op ops[READ_MAX];
+	struct op ops[MOVE_MAX];
 	uint32_t count;
 };
 
@@ -221,7 +221,7 @@ static int issue_piece(struct oriel_win *win, struct link *link, struct list *li
 		op.origin = walk_step(here, op.size_bytes);
 		op.remote_addr = link->base + (uint64_t)target->disp * link->disp_unit_bytes + done;
 		stretches->ops[stretches->count++] = op;
-		if (stretches->count == READ_MAX)
+		if (stretches->count == MOVE_MAX)
 			rc = issue_stretches(win, link, stretches, list->call);
 	}
 	return rc;
