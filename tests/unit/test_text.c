@@ -36,6 +36,7 @@ static void make(struct profile *profile, struct read_parts *parts, struct part 
 		memset(sites[i].place.file, 'f', sizeof(sites[i].place.file) - 1);
 		sites[i].place.line = (int)i + 1;
 		memset(sites[i].place.function, 'g', sizeof(sites[i].place.function) - 1);
+		sites[i].place.line = (int)i + 1;
 		waits[i] = (struct profile_wait){ .site = i, .cause = WAIT_LATE_COLLECTIVE, .culprit = (int)i, .ns = i + 1 };
 		waits[i].roots[0] = (struct part_root){ .rank = (int)i + 1, .ns = i + 1 };
 	}
