@@ -179,7 +179,7 @@ void call_begins(const struct call *call, enum part_event event)
 	members.ranks = window_ranks(call->window, &members.count);
 	if (call->window == PART_NONE)
 		members.count = part->header.size;
-	call_duties.completes = event == EVENT_COMPLETE;
+	call_duties.at_end = event == EVENT_COMPLETE ? DUTY_COMPLETE : 0;
 	begin(&members, call->begun);
 }
 
@@ -240,6 +240,15 @@ static inline bool is_recent(const struct recent *recent, const struct call *cal
 	return recent->caller == call->caller && recent->name == call->name && recent->window == call->window;
 }
 
+static __attribute__((noinline)) void finish(struct part *part, const struct call *call, uint64_t ended)
+{
+	if (call_duties.at_end & DUTY_MEETING)
+		meeting_end(part, ended);
+	if (call_duties.at_end & DUTY_COMPLETE)
+		notes_end_complete(part, call->window, ended);
+	call_duties.at_end = 0;
+}
+
 static inline void take(struct part *part, struct part_site *site, uint32_t index, const struct call *call,
                         uint64_t bytes)
 {
@@ -256,11 +265,8 @@ static inline void take(struct part *part, struct part_site *site, uint32_t inde
 	__atomic_store_n(&part->presence.entered, 0, __ATOMIC_RELAXED);
 	if (has_target)
 		follow(site, end, call, bytes);
-	if (call_duties.meeting)
-		meeting_end(part, ended);
-	if (call_duties.completes)
-		notes_end_complete(part, call->window, ended);
-	call_duties.completes = false;
+	if (call_duties.at_end)
+		finish(part, call, ended);
 	if (part->header.chunk_count)
 		trace_add(lane_plus_1 - 1, &(struct part_entry){ .begun = call->begun,
 		                                                 .ended = ended,

@@ -158,11 +158,12 @@ static inline const void *call_place(const void *caller, const void *frame)
 	return bindings_loaded ? binding_caller(caller, (uintptr_t)frame + 2 * sizeof(frame)) : caller;
 }
 
+enum duty_at_end { DUTY_MEETING = 1 /* meeting_end */, DUTY_COMPLETE = 2 /* notes_end_complete */ };
+
 /* The work that is left for the end of the thread's call. */
 struct call_duties {
 	bool waits;     /* waits_take */
-	bool meeting;   /* meeting_end */
-	bool completes; /* notes_end_complete */
+	uint8_t at_end; /* enum duty_at_end */
 };
 
 extern _Thread_local struct call_duties call_duties __attribute__((tls_model("initial-exec")));

@@ -16,12 +16,12 @@ static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 void meeting_begin(uint64_t key, uint64_t number, uint64_t begun_ns)
 {
 	meeting = (struct part_meeting){ key, number, begun_ns, 0 };
-	call_duties.meeting = number != 0;
+	call_duties.at_end = number ? DUTY_MEETING : 0;
 }
 
 void meeting_cancel(void)
 {
-	call_duties.meeting = false;
+	call_duties.at_end &= (uint8_t)~DUTY_MEETING;
 }
 
 void meeting_end(struct part *part, uint64_t ended_ticks)
@@ -36,5 +36,4 @@ void meeting_end(struct part *part, uint64_t ended_ticks)
 	part->meetings[at] = meeting;
 	__atomic_store_n(&part->header.meeting_count, part->header.meeting_count + 1, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&adding);
-	call_duties.meeting = false;
 }
