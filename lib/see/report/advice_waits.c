@@ -225,12 +225,27 @@ static void say_late_rank(struct judging *judging, const struct profile_wait *wa
 	         advice_seconds(losses->most_ns), judging->profile->seconds);
 }
 
+/* Returns whether the culprit is late since it notices late what it has waited for itself. */
+static bool notices_late(const struct judging *judging)
+{
+	uint64_t handover = 0;
+
+	for (uint32_t i = 0; i < judging->profile->wait_count; i++) {
+		const struct profile_wait *wait = &judging->profile->waits[i];
+
+		if (wait->cause == WAIT_HANDOVER && site_of(judging, wait)->rank == judging->culprit)
+			handover += wait->ns;
+	}
+	return handover > judging->losses->all_ns / 2 &&
+	       outside_of(&judging->profile->ranks[judging->culprit]) <= outside_of_others(judging);
+}
+
 static void judge_late_rank(struct judging *judging)
 {
 	const struct profile_wait *longest = NULL;
 	uint64_t through_others = add_losses(judging, is_late, &longest);
 
-	if (longest && losses_matter(judging->losses, 2))
+	if (longest && losses_matter(judging->losses, 2) && !notices_late(judging))
 		say_late_rank(judging, longest, through_others);
 }
 
