@@ -183,10 +183,10 @@ static void puts_apart(void)
 static __attribute__((noinline)) void accumulate_to(bool target_computes, int bursts, int operations)
 {
 	static const long double one = 1;
-	static long double sum; /* not mapped by the other rank */
+	static long double sums[2]; /* not mapped by the other rank; elements that are not aligned take a message */
 	oriel_win *made;
 
-	check(oriel_win_create(&sum, sizeof(sum), 1, NULL, world, &made));
+	check(oriel_win_create(sums, sizeof(sums), 1, NULL, world, &made));
 	if (rank == 1 && target_computes) {
 		for (int i = 0; i < STEPS; i++)
 			compute(LATE_US);
@@ -194,7 +194,7 @@ static __attribute__((noinline)) void accumulate_to(bool target_computes, int bu
 	for (int i = 0; rank == 0 && i < bursts; i++) {
 		check(oriel_win_lock(made, ORIEL_LOCK_SHARED, 1, 0));
 		for (int k = 0; k < operations; k++)
-			check(oriel_accumulate(made, &one, 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, 1, 0));
+			check(oriel_accumulate(made, &one, 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, 1, 4));
 		check(oriel_win_unlock(made, 1));
 	}
 	check(oriel_win_free(&made));

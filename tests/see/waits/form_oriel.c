@@ -129,7 +129,7 @@ void form_accumulate(struct form_win *win, int target)
 	struct notes_ranks ranks = only(target);
 	uint64_t begun_ns = notes_now_ns();
 
-	check(oriel_accumulate(win->win, &one, 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, place(win, target), 0));
+	check(oriel_accumulate(win->win, &one, 1, ORIEL_LONG_DOUBLE, ORIEL_SUM, place(win, target), 4));
 	notes_call("transfer", "oriel_accumulate", win->name, begun_ns, &ranks);
 }
 
