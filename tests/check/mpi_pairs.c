@@ -232,6 +232,33 @@ static void K13_barrier_of_some(void)
 	MPI_Comm_free(&some);
 }
 
+/* Calls of two communicators, whose names begin alike, come between each other. */
+static void K13_two_communicators(void)
+{
+	MPI_Request request;
+	MPI_Comm part;
+
+	MPI_Comm_split(MPI_COMM_WORLD, rank == 3 ? 2 : rank == 1, rank, &part);
+	if (rank == 0)
+		flushed_put(2, 0);
+	if (rank == 2)
+		receive(1, MPI_COMM_WORLD);
+	if (rank == 1 && !racy)
+		receive(0, MPI_COMM_WORLD);
+	MPI_Ibarrier(part, &request);
+	if (rank == 0)
+		send(1, MPI_COMM_WORLD);
+	if (rank == 1) {
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+		put(2, 0);
+		send(2, MPI_COMM_WORLD);
+	}
+	if (rank == 1 && racy)
+		receive(0, MPI_COMM_WORLD);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	MPI_Comm_free(&part);
+}
+
 static void K13_bcast(void)
 {
 	int first = racy ? 1 : 0, number = 0;
@@ -672,6 +699,7 @@ static const struct check_case cases[] = {
 	{ "K12_over_three_ranks", K12_over_three_ranks },
 	{ "K13_duplicate", K13_duplicate },
 	{ "K13_barrier_of_some", K13_barrier_of_some },
+	{ "K13_two_communicators", K13_two_communicators },
 	{ "K13_bcast", K13_bcast },
 	{ "K13_reduce", K13_reduce },
 	{ "K13_scan", K13_scan },

@@ -26,7 +26,7 @@ uint64_t hash_mix(uint64_t key, uint64_t more)
 
 uint64_t ranks_hash(const int ranks[], int count)
 {
-	uint64_t key = 1;
+	uint64_t key = hash_mix(UINT32_MAX, (uint64_t)(uint32_t)count);
 
 	for (int i = 0; i < count; i++)
 		key = hash_mix(key, (uint64_t)(uint32_t)ranks[i] + 1);
