@@ -26,7 +26,9 @@ sees; `flush T`, `local T` (flush_local), `lock T`, `share T`, `unlock T`, `post
 synchronous send), `recv O`, `barrier`, `bcast`, from rank 0, `reduce`, to rank 0. Of messages whose buffer is the
 rank's own memory, to which others put: `give T` (a send), `take O` (a receive), `lend T`, `expect O` (the nonblocking
 ones), `done` (the wait for the latest of these), and `show T`, a send of the word of `flag`. `raise` is a store, which
-no recorder sees, and `look T` gets the word until it is raised.
+no recorder sees, and `look T` gets the word until it is raised. `load`, `store`: of the location in
+one's own memory; `reset`: a store of the word of `flag`; `hoist`: a store of another word, and `peek T`: gets of that
+word of T until it is hoisted. Loads and stores are recorded when their rank's next event is.
 
 usage: check_model.py            all programs; it takes some seconds
        check_model.py RULE       the program that shows what the rule is for
@@ -81,10 +83,24 @@ RULES = {  # what is left out, or is wrong: a program that shows it
     "done_ends_what_is_expected": "expect 2; done; barrier | barrier; put 0; flush 0 | send 0; barrier",
     "owner_may_have_seen_a_flag": "flag 1 | poll; show 2 | recv 1",
     "get_may_see_a_store_behind_a_message": "give 2; raise | look 0; put 0; flush 0 | recv 0",
+    "loads_are_judged": "put 1; flush 1 | load",
+    "stores_are_judged": "put 1; flush 1 | store",
+    "loads_come_before_the_next_call": "store; barrier | barrier; put 0; flush 0",
+    "loads_are_over_at_once": "load; send 1 | recv 0; put 0; flush 0",
+    "loads_come_after_the_call_before": "put 1; flush 1; send 1 | recv 0; load",
+    "loads_may_end_what_is_put": "flag 1 | poll; reset",
+    "stores_do_not_end_what_is_put": "flag 1 | reset; reset",
+    "peeked_segments_are_not_kept": "store; hoist | peek 0; put 0; flush 0 | ",
+    "peeks_learn_of_the_owner": "store; send 2; hoist | peek 0; put 0; flush 0 | recv 0",
+    "what_is_issued_before_a_peek_is_judged": "store; hoist | put 0; peek 0; flush 0 | ",
     "order_is_transitive": "put 2; flush 2; send 1 | recv 0; send 2 | recv 1; put 2; flush 2",
 }
 # Programs whose verdict depends on the order of things: a race need not be reported in each execution.
-BY_CHANCE = {"set", "spin", "flag", "poll", "ssend"}
+BY_CHANCE = {"set", "spin", "flag", "poll", "ssend", "hoist"}
+LOADS = {"load", "store", "reset", "hoist", "poll"}
+# Calls whose begin, and whose end, is no event.
+NO_BEGIN = LOADS | {"flush", "local", "lock", "share", "wait", "taken"}
+NO_END = LOADS
 OPERATIONS = {"put", "get", "set", "flag", "signal"}
 SENDS, RECEIVES = ("send", "ssend", "give", "show", "lend"), ("recv", "take", "expect")
 OWN = {"give", "show", "take", "lend", "expect"}  # accesses of the rank's own memory
@@ -124,6 +140,33 @@ MORE = [
     "flag 1 | give 2; poll | recv 1",
     "flag 1 | show 2 | recv 1",
     "give 2; raise | look 0; send 2 | recv 0; recv 1; put 0; flush 0",
+    "put 1; flush 1; flag 1 | poll; load; store",
+    "put 1; flush 1; flag 1; flush 1 | poll; reset; load",
+    "put 1; flag 1 | poll; load",
+    "lock 1; put 1; unlock 1 | lock 1; load; store; unlock 1",
+    "lock 1; put 1; unlock 1 | store; lock 1; load; unlock 1",
+    "share 1; put 1; unlock 1 | lock 1; store; unlock 1",
+    "share 1; put 1; unlock 1 | share 1; store; unlock 1",
+    "start 1; put 1; complete | store; post 0; wait; load",
+    "start 1; put 1; complete | store; post 0; load; wait",
+    "fence; put 1; fence | store; fence; fence; load",
+    "fence; put 1; fence | fence; load; fence",
+    "precede; put 1; fence | store; precede; fence; load",
+    "put 0; load; flush 0",
+    "put 0; flush 0; load; store; put 0; flush 0",
+    "put 1; signal 1 | taken; load",
+    "signal 1; put 1; flush 1 | taken; load",
+    "put 1; flush 1; set 1 | spin 1; load",
+    "store; set 0 | spin 0; put 0; flush 0",
+    "store; hoist; send 1 | peek 0; send 2; recv 0 | recv 1; put 0; flush 0",
+    "store; hoist | peek 0; send 2 | recv 1; put 0; flush 0",
+    "store; send 2; store; hoist | peek 0; put 0; flush 0 | recv 0",
+    "hoist; send 1; store; flush 0 | recv 0; peek 0; put 0; flush 0",
+]
+# Races that the rules hide: where the store lies in its segment is not known.
+HIDDEN = [
+    "load; hoist; store | peek 0; put 0; flush 0",
+    "store; send 1; hoist; store | recv 0; peek 0; put 0; flush 0",
 ]
 
 
@@ -170,6 +213,10 @@ class Program:
                     self.conflicts[rank, at] = "buffer", rank
                 elif call[0] in OWN:
                     self.conflicts[rank, at] = "flag" if call[0] == "show" else "memory", rank
+                elif call[0] in ("load", "store"):
+                    self.conflicts[rank, at] = "memory", rank
+                elif call[0] == "reset":
+                    self.conflicts[rank, at] = "flag", rank
         names = [call[0] for line in lines for call in line]
         self.by_chance = not BY_CHANCE.isdisjoint(names) or names.count("signal") > 1
 
@@ -276,6 +323,8 @@ def may_end(program, state, rank):
         return not own(program, state, rank, ("get",), to[0])
     if name == "poll":
         return state.count("effect", "flag", rank) > 0
+    if name == "peek":
+        return state.count("hoist", to[0]) > 0
     if name in ("lock", "share"):
         held = [(holder, kind) for (holder, target), kind in state.locks if target == to[0]]
         return not held or name == "share" and all(kind == "share" for _, kind in held)
@@ -332,7 +381,7 @@ def is_complete(program, state, origin, target, number):
                 group_index(program, origin, "start", target, op[1]) == number]
 
 
-IMMEDIATE = OPERATIONS - {"set"} | {"use", "post", "start", "send", "lend", "expect", "raise"}
+IMMEDIATE = OPERATIONS - {"set"} | {"use", "post", "start", "send", "lend", "expect", "raise", "load", "store", "reset", "hoist"}
 
 
 def begin(program, state, rank):
@@ -360,8 +409,10 @@ def begin(program, state, rank):
             new.add("complete", rank, target)
     if name == "unlock":
         new.giving = state.giving + ((rank, to[0]),)
-    if name == "use":
+    if name in ("use", "load", "store", "reset"):
         new.order = state.order + (access,)
+    if name == "hoist":
+        new.add("hoist", rank)
     judge.begin(program, rank, state.at[rank])
     new.judge = judge.frozen()
     if name in IMMEDIATE:
@@ -440,6 +491,10 @@ def join(a, b):
     return tuple(map(max, a, b))
 
 
+def replace(values, at, value):
+    return values[:at] + (value,) + values[at + 1:]
+
+
 class Judge:
     """
     A clock of each rank. An access has the clock at its begin, and completions: (rank, time of that rank). Behind the
@@ -452,15 +507,19 @@ class Judge:
         self.accesses = {}  # (rank, at) -> (clock or None: judged later, completions)
         self.slots = {}  # releases, by name
         self.reported = False
+        self.loads = tuple(() for _ in ranks)  # that are not recorded yet
+        self.peeks = tuple(frozenset() for _ in ranks)  # of the rank's word, in its segment: (peek, whether it goes on)
+        self.late = tuple(frozenset() for _ in ranks)  # accesses that began behind such a peek
 
     def frozen(self):
         return (tuple(self.clocks), tuple(sorted(self.accesses.items())),
-                tuple(sorted(self.slots.items(), key=repr)), self.reported)
+                tuple(sorted(self.slots.items(), key=repr)), self.reported, self.loads, self.peeks, self.late)
 
     @classmethod
     def of(cls, frozen):
         new = cls(())
         new.clocks, new.accesses, new.slots, new.reported = list(frozen[0]), dict(frozen[1]), dict(frozen[2]), frozen[3]
+        new.loads, new.peeks, new.late = frozen[4:]
         return new
 
     def release(self, rank, *slot):
@@ -479,12 +538,12 @@ class Judge:
             start, completions = self.accesses[access]
             self.accesses[access] = start, completions + ((which, self.clocks[rank][which]),)
 
-    def judge(self, program, access, clock):
+    def judge(self, program, access, clock, without=frozenset()):
         """Reports the access if a conflicting one, which has been judged, is not over when it begins, nor it before."""
         completions = self.accesses[access][1]
         self.accesses[access] = clock, completions
         for other, (start, ends) in self.accesses.items():
-            if start is None or not program.conflict(access, other):
+            if start is None or other in without or not program.conflict(access, other):
                 continue
             if any(clock[rank] >= time for rank, time in ends):
                 continue
@@ -500,6 +559,51 @@ class Judge:
     def pending(self, program, rank, target=None, names=("put", "get", "flag"), since=0):
         return [access for access in self.accesses if access[0] == rank and access[1] >= since and
                 program.lines[rank][access[1]][0] in names and target in (None, program.lines[rank][access[1]][1])]
+
+    def judge_loads(self, program, rank):
+        """The rank's next event is recorded: its loads and stores before it are judged, loads first."""
+        names = [(access, program.lines[rank][access[1]][0]) for access in self.loads[rank]]
+        names.sort(key=lambda load: load[1] not in ("load", "poll"))
+        known = bool(self.peeks[rank]) and any(name == "hoist" for _, name in names)
+        keep = not known or WITHOUT == "peeked_segments_are_not_kept"
+        late = self.late[rank] if not keep else frozenset()
+        if known and WITHOUT == "what_is_issued_before_a_peek_is_judged":
+            late = frozenset(self.accesses)
+        self.loads = replace(self.loads, rank, ())
+        self.complete(rank, [])
+        now = self.clocks[rank]
+        for access, name in names:
+            if name == "poll" or name == "reset" and WITHOUT == "stores_do_not_end_what_is_put":
+                self.end_polled(program, rank, now)
+            if name in ("poll", "hoist") or WITHOUT in (f"{name}s_are_judged",):
+                continue
+            self.accesses[access] = None, () if WITHOUT == "loads_are_over_at_once" else ((rank, now[rank]),)
+            self.judge(program, access, now, late)
+            if not keep:
+                del self.accesses[access]
+
+    def end_polled(self, program, rank, now):
+        if WITHOUT == "owner_may_have_seen_a_flag":  # which is for loads that are not recorded
+            return
+        for other, (start, ends) in list(self.accesses.items()):
+            if program.lines[other[0]][other[1]] == ("flag", rank) and WITHOUT != "loads_may_end_what_is_put":
+                self.accesses[other] = start, ends + ((rank, now[rank]),)
+
+    def rest(self, program, rank):
+        """The end: no event follows the rank's last loads and stores."""
+        self.acquire(rank, "polled", rank)
+        self.judge_loads(program, rank)
+
+    def recorded(self, rank):
+        """The rank's next segment begins."""
+        self.peeks = replace(self.peeks, rank, frozenset(peek for peek in self.peeks[rank] if peek[1]))
+        self.late = replace(self.late, rank, frozenset())
+
+    def note_late(self, access):
+        """Of an access that is issued: behind a peek, other ranks may have learnt of what the owner does."""
+        for owner, peeks in enumerate(self.peeks):
+            if peeks:
+                self.late = replace(self.late, owner, self.late[owner] | {access})
 
     def judge_late(self, program, rank):
         """Accesses of epochs whose begin at the target is known now."""
@@ -519,8 +623,24 @@ class Judge:
         name, to = call[0], call[1:]
         if WITHOUT != "poll_follows_put":
             self.acquire(rank, "polled", rank)
+        if name in LOADS:
+            self.loads = replace(self.loads, rank, self.loads[rank] + ((rank, at),))
+        if name in NO_BEGIN:
+            return
+        if WITHOUT != "loads_come_before_the_next_call":
+            self.judge_loads(program, rank)
+        self.begin_call(program, rank, at)
+        if WITHOUT == "loads_come_before_the_next_call":
+            self.judge_loads(program, rank)
+        self.recorded(rank)
+
+    def begin_call(self, program, rank, at):
+        call = program.lines[rank][at]
+        name, to = call[0], call[1:]
         if name in ("put", "get", "use", "flag"):
             self.begin_access(program, rank, at)
+        if name == "peek":
+            self.peeks = replace(self.peeks, to[0], self.peeks[to[0]] | {((rank, at), True)})
         if name in OWN and name != "take":
             self.begin_own(program, rank, at)
         if name == "take" and WITHOUT == "receive_writes_when_the_message_is_there":
@@ -573,6 +693,7 @@ class Judge:
         if WITHOUT == "only_a_completion_frees_the_buffer":
             self.complete(rank, self.pending(program, rank, names=("get",)))
         self.accesses[access] = None, ()
+        self.note_late(access)
         if call[0] == "put" and (in_start or fences and kinds[-1] == "precede"):
             self.slots["issued", *access] = self.clocks[rank]
         else:
@@ -634,10 +755,27 @@ class Judge:
         return sum(call == program.lines[rank][at] for call in program.lines[rank][:at])
 
     def end(self, program, rank, at):
-        call = program.lines[rank][at]
-        name, to = call[0], call[1:]
         if WITHOUT != "poll_follows_put":
             self.acquire(rank, "polled", rank)
+        if program.lines[rank][at][0] in NO_END:
+            return
+        if WITHOUT == "loads_come_after_the_call_before":
+            self.loads = replace(self.loads, rank, tuple((rank, i) for i in range(len(program.lines[rank])) if
+                                 (rank, i) not in self.accesses and program.lines[rank][i][0] in LOADS))
+        self.judge_loads(program, rank)
+        self.end_call(program, rank, at)
+        self.recorded(rank)
+
+    def end_peek(self, rank, at, owner):
+        self.peeks = replace(self.peeks, owner, self.peeks[owner] - {((rank, at), True)} | {((rank, at), False)})
+        if WITHOUT != "peeks_learn_of_the_owner":
+            self.clocks[rank] = join(self.clocks[rank], self.clocks[owner])
+
+    def end_call(self, program, rank, at):
+        call = program.lines[rank][at]
+        name, to = call[0], call[1:]
+        if name == "peek":
+            self.end_peek(rank, at, to[0])
         if name == "flush":
             self.judge_late(program, rank)
             if WITHOUT != "flush_completes":
@@ -742,9 +880,12 @@ def explore(program):
         if not nexts:
             if any(at < len(line) for at, line in zip(state.at, program.lines)):
                 return {}  # a deadlock: no program to judge
+            judge = Judge.of(state.judge)
+            for rank in program.ranks:
+                judge.rest(program, rank)
             orders, verdicts = found.setdefault(state.grants, (set(), set()))
             orders |= {pair for pair in itertools.combinations(state.order, 2) if program.conflict(*pair)}
-            verdicts.add(state.judge[3])
+            verdicts.add(judge.reported)
         for new in nexts:
             if new.key() not in seen:
                 seen.add(new.key())
@@ -787,6 +928,9 @@ def main(rule=None):
         good = all_are_right(programs)
         failed += not good
         print("ok" if good else "not ok", f"check_model_{name}", flush=True)
+    good = all(is_wrong(parse(text)) == "a race that is missed" for text in HIDDEN)
+    failed += not good
+    print("ok" if good else "not ok", "check_model_hidden", flush=True)
     for WITHOUT, text in RULES.items():
         what = is_wrong(parse(text))
         failed += what is None
