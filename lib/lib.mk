@@ -70,10 +70,19 @@ $(B)/obj/lib/see/report/program.o: ALL_CFLAGS += -DINSTALLED_LIBDIR='"$(libdir_f
 $(B)/obj/lib/see/report/program.o: $(installed_libdir)
 
 # The checker: what goes in front of liboriel.so, and the program that puts it there and judges.
-check_front_obj = $(call objects,$(addprefix lib/check/,pack.c waits.c deadlock.c) $(addprefix lib/check/front/,write.c watch.c windows.c memory.c) lib/base/process.c lib/see/caller.c $(addprefix lib/see/front/,objects.c spawn.c part_file.c))
+check_front_obj = $(call objects,$(addprefix lib/check/,pack.c waits.c deadlock.c) $(addprefix lib/check/front/,write.c loads.c watch.c windows.c memory.c) lib/base/process.c lib/see/caller.c $(addprefix lib/see/front/,objects.c spawn.c part_file.c))
 $(B)/lib/see/liboriel-check.so: $(check_front_obj) $(B)/obj/lib/check/front/oriel_calls.o lib/check/front/front.map $(B)/lib/liboriel.so
 	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,--version-script=lib/check/front/front.map -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' \
 		$(filter %.o,$^) -L$(B)/lib -loriel -ldl
 
-$(B)/bin/oriel-check: $(call objects,$(addprefix lib/check/,pack.c waits.c deadlock.c) $(wildcard lib/check/judge/*.c) lib/see/report/program.c lib/see/front/part_file.c) $(lib_all) $(B)/lib/see/liboriel-check.so
-	$(link) $(filter-out %.so,$^) $(LIBS)
+# What stands in for libtsan, in the versions of gcc 10 and 12: each has that library's soname. It has functions of the C library, which
+# the compiler shall not replace by calls of themselves.
+compiled_libs = $(B)/lib/see/liboriel-tsan.so.0 $(B)/lib/see/liboriel-tsan.so.2
+compiled_obj = $(call objects,$(wildcard lib/check/compiled/*.c))
+$(compiled_obj): ALL_CFLAGS += -fno-builtin
+$(compiled_libs): $(B)/lib/see/liboriel-tsan.so.%: $(compiled_obj) lib/check/compiled/compiled.map
+	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,-soname,libtsan.so.$* -Wl,--version-script=lib/check/compiled/compiled.map \
+		$(filter %.o,$^) -ldl
+
+$(B)/bin/oriel-check: $(call objects,$(addprefix lib/check/,pack.c waits.c deadlock.c) $(wildcard lib/check/judge/*.c) lib/see/report/program.c lib/see/front/part_file.c) $(lib_all) $(B)/lib/see/liboriel-check.so $(compiled_libs)
+	$(link) $(filter-out %.so $(compiled_libs),$^) $(LIBS)

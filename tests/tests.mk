@@ -24,7 +24,9 @@ launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
 see-tests: mpi $(B)/tests/check-budget $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%) $(B)/tests/see-waits $(B)/tests/see-counts $(B)/tests/see-tally.so $(B)/tests/see-module.so $(B)/tests/see-calls $(B)/tests/see-patterns $(perf_rivals:%=$(B)/tests/see-mpi-waits-%) $(perf_rivals:%=$(B)/tests/see-mpi-row-%)
 unkind-tests: mpi $(B)/bin/oriel-run $(B)/tests/unkind-bugs $(perf_rivals:%=$(B)/tests/unkind-mpi-bugs-%)
-check-tests: mpi $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random matrix epochs budget deadlocks live jobs) $(foreach what,pairs misuse deadlocks callbacks live,$(perf_rivals:%=$(B)/tests/check-mpi-$(what)-%)) $(foreach what,random/random layer/errors layer/datatypes layer/bottom,$(perf_rivals:%=$(B)/tests/mpi/$(what)-%))
+# Programs of the layer's tests, compiled with -fsanitize=thread: none has a race.
+loads_layer = accumulates datatypes epochs memory requests types windows
+check-tests: mpi $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random matrix epochs budget deadlocks live jobs) $(foreach what,pairs misuse deadlocks callbacks live loads random-loads,$(perf_rivals:%=$(B)/tests/check-mpi-$(what)-%)) $(B)/tests/check-loads $(foreach mpi,$(perf_rivals),$(loads_layer:%=$(B)/tests/check-layer/%-$(mpi))) $(foreach what,random/random layer/errors layer/datatypes layer/bottom,$(perf_rivals:%=$(B)/tests/mpi/$(what)-%))
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 # The programs in containers are the demo's and those of environments.
 containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
@@ -94,6 +96,22 @@ $(B)/tests/check-mpi-misuse-%: tests/check/mpi_misuse.c $(addprefix tests/check/
 $(B)/tests/check-mpi-deadlocks-%: tests/check/mpi_deadlocks.c tests/check/cases.h tests/check/mpi_group.h ; $(check_of_mpi)
 $(B)/tests/check-mpi-callbacks-%: tests/check/mpi_callbacks.c tests/check/cases.h tests/check/live.h ; $(check_of_mpi)
 $(B)/tests/check-mpi-live-%: tests/check/mpi_live.c tests/check/live.h ; $(check_of_mpi)
+
+# Objects whose loads and stores are checked.
+loads_flags = -g -fsanitize=thread
+$(B)/tests/check-mpi-random-loads-%: tests/mpi/random/random.c
+	$(check_of_mpi) -O1 $(loads_flags)
+$(B)/tests/check-mpi-loads-%: tests/check/mpi_loads.c tests/check/mpi_cases.h tests/check/cases.h
+	$(check_of_mpi) -O1 $(loads_flags)
+define loads_of_layer
+$(B)/tests/check-layer/%-$(1): tests/mpi/layer/%.c tests/mpi/layer/layer.c tests/mpi/layer/layer.h
+	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE $$(layer_cflags) -O1 $(loads_flags) -pthread -o $$@ $$(filter %.c,$$^) -lm
+endef
+$(foreach mpi,$(perf_rivals),$(eval $(call loads_of_layer,$(mpi))))
+$(B)/tests/check-mpi-loads-fortran-%: tests/check/mpi_loads_fortran.f90
+	$(call quiet,mpif90.$*) mpif90.$* -O1 $(loads_flags) -J$(@D) -w -fallow-argument-mismatch -o $@ $<
+$(B)/tests/check-loads: tests/check/random.c $(B)/lib/liboriel.so
+	$(call quiet,cc) $(CC) -std=c11 -D_GNU_SOURCE -Iinclude $(WARNINGS) -O1 $(loads_flags) -DLOADS -o $@ $^ -Wl,-rpath,$(abspath $(B)/lib)
 
 $(B)/tests/check-%: $(B)/obj/tests/check/%.o $(B)/lib/liboriel.so
 	$(link) $^ -Wl,-rpath,$(abspath $(B)/lib)

@@ -78,6 +78,9 @@ enum trace_kind {
 	TRACE_FREED,        /* memory at `base`, of the window of `object`, or 0: any; after `unit_bytes` ns */
 	TRACE_INIT,         /* MPI begins */
 	TRACE_THREAD,       /* a thread calls, and the level of threads does not allow it; flags */
+	TRACE_LOCAL,        /* the process has loaded or stored since its event before, by compiled_kind (flags) */
+	TRACE_ATTACH,       /* memory is attached to a dynamic window */
+	TRACE_DETACH,       /* begins */
 	TRACE_REFUSED,      /* the call has failed, or ends the job; rank: the target, or -1 */
 	TRACE_UNKNOWN,      /* what follows cannot be judged */
 	TRACE_KINDS
@@ -154,6 +157,14 @@ struct trace_event {
 			uint64_t written;
 			uint64_t disp;
 		} plain;
+		struct {            /* `rows` rows, `pitch` bytes apart, */
+			uint64_t first; /* address */
+			uint32_t bytes; /* of `count` elements, `stride` bytes apart */
+			uint32_t stride;
+			uint32_t count;
+			uint32_t rows;
+			uint64_t pitch;
+		} local;
 	};
 };
 
@@ -185,11 +196,13 @@ struct trace {
 	int32_t pid;
 	uint32_t site_count;
 	uint32_t object_count;
-	uint32_t padding;
+	uint32_t compiled_objects; /* files whose loads and stores are recorded; 0: none */
 	uint64_t begun_ns;
-	uint64_t room_count; /* that are in use; stored last */
-	uint64_t written;    /* of these, in packed blocks; those behind them are in `latest` */
-	uint64_t lost;       /* events that found no room */
+	uint64_t room_count;      /* that are in use; stored last */
+	uint64_t written;         /* of these, in packed blocks; those behind them are in `latest` */
+	uint64_t lost;            /* events that found no room */
+	uint64_t unwatched_bytes; /* of windows, of which no load or store is recorded */
+	uint64_t lost_loads;      /* runs of these, and buffers, that found no room */
 	char job[PART_JOB_BYTES];
 	char host[PART_HOST_BYTES];
 	char unknown[64]; /* the call after which nothing can be judged; "": none */

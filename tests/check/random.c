@@ -9,6 +9,9 @@
  * phases in which different ranks put to cell 0 of rank 0; all other orders stay. "seed N may be
  * hidden" is printed where that is a barrier behind a flush: the owner of a cell may poll it.
  *
+ * Compiled with LOADS, a rank loads and stores what it has itself, in place of put and get. All values
+ * have 16 bytes then, since a smaller one may be a flag. What a fetch sees may hide a race still.
+ *
  * In form `sizes` two ranks put pieces of any size to a third one. Those of half of the seeds touch,
  * or share a byte. "seed N races" is printed for each seed of which the puts share one.
  */
@@ -21,7 +24,11 @@
 #include "oriel.h"
 
 #define CELLS 16
-#define CELL_BYTES 8
+#ifdef LOADS
+enum { HAS_LOADS = 1, CELL_BYTES = 16 };
+#else
+enum { HAS_LOADS = 0, CELL_BYTES = 8 };
+#endif
 #define PHASES 6
 #define OPERATIONS 6
 #define NONE_LEFT_OUT (-2)
@@ -29,13 +36,15 @@
 enum way { WAY_FLUSH, WAY_FENCE, WAY_EPOCH, WAY_LOCK, WAY_SIGNAL, WAYS };
 enum use { USE_OWNED, USE_READ, USE_SUMMED };
 
+static volatile size_t cell_bytes = CELL_BYTES; /* no copy becomes instructions, which are not seen */
 static oriel_job *job;
 static oriel_group *world;
 static oriel_win *win;
 static int rank, size;
 static char name[32];  /* of the window */
+static char *memory;   /* of it, at this rank */
 static uint64_t state; /* of the generator; the same on all ranks */
-static uint64_t buffers[PHASES][OPERATIONS + 1][2];
+static uint64_t buffers[PHASES][OPERATIONS + 1][4];
 
 static uint32_t draw(uint32_t limit)
 {
@@ -72,19 +81,37 @@ static struct phase draw_phase(int number)
 	return phase;
 }
 
+/* To cell 0 of rank 0. */
+static void put_first(void *buffer)
+{
+	if (!HAS_LOADS || rank != 0)
+		must(oriel_put(win, buffer, CELL_BYTES, 0, 0)); /* RACE */
+	else
+		memcpy(memory, buffer, cell_bytes); /* RACE */
+}
+
 /* An operation on a cell, which its use allows to this rank. */
 static void operate(const struct phase *phase, int target, int cell, uint64_t *buffer, uint32_t kind)
 {
 	size_t disp = (size_t)cell * CELL_BYTES;
+	bool here = HAS_LOADS && target == rank;
 
 	if (phase->use[cell] == USE_SUMMED && kind % 2)
-		must(oriel_accumulate(win, buffer, 1, ORIEL_UINT64, ORIEL_SUM, target, disp));
+		must(oriel_accumulate(win, buffer, CELL_BYTES / 8, ORIEL_UINT64, ORIEL_SUM, target, disp));
+	else if (phase->use[cell] == USE_SUMMED && HAS_LOADS)
+		must(oriel_get_accumulate(win, buffer, buffer + 2, 2, ORIEL_UINT64, ORIEL_SUM, target, disp));
 	else if (phase->use[cell] == USE_SUMMED)
 		must(oriel_fetch_and_op(win, buffer, buffer + 1, ORIEL_UINT64, ORIEL_SUM, target, disp));
+	else if (phase->use[cell] == USE_READ && here)
+		memcpy(buffer, memory + disp, cell_bytes);
 	else if (phase->use[cell] == USE_READ)
 		must(oriel_get(win, buffer, CELL_BYTES, target, disp));
+	else if (phase->owner[cell] == rank && kind % 2 && here)
+		memcpy(memory + disp, buffer, cell_bytes);
 	else if (phase->owner[cell] == rank && kind % 2)
 		must(oriel_put(win, buffer, CELL_BYTES, target, disp));
+	else if (phase->owner[cell] == rank && here)
+		memcpy(buffer, memory + disp, cell_bytes);
 	else if (phase->owner[cell] == rank)
 		must(oriel_get(win, buffer, CELL_BYTES, target, disp));
 }
@@ -92,7 +119,7 @@ static void operate(const struct phase *phase, int target, int cell, uint64_t *b
 /* Cells of a target, each once: operations of one origin do not order each other. */
 static void operate_all(const struct phase *phase, int number, bool one_target)
 {
-	uint64_t(*buffer)[2] = buffers[number];
+	uint64_t(*buffer)[4] = buffers[number];
 
 	for (int i = 1; i <= OPERATIONS; i++) {
 		uint32_t target = one_target ? 0 : draw((uint32_t)size), cell = 1 + draw(2) + 2 * (uint32_t)i, kind = draw(2);
@@ -100,7 +127,7 @@ static void operate_all(const struct phase *phase, int number, bool one_target)
 		operate(phase, (int)target, (int)cell, buffer[i], kind);
 	}
 	if (phase->first == rank)
-		must(oriel_put(win, buffer[0], CELL_BYTES, 0, 0)); /* RACE */
+		put_first(buffer[0]);
 }
 
 /* ---- ways to end a phase; `left_out`: one part is missing ---- */
@@ -109,7 +136,7 @@ static void run_flush(int phases, int left_out)
 {
 	bool without_barrier = draw(2);
 
-	if (rank == 0 && left_out >= 0 && without_barrier)
+	if (rank == 0 && left_out >= 0 && (without_barrier || (HAS_LOADS && left_out % size == 0))) /* no flush is needed */
 		printf("%s may be hidden\n", name);
 	must(oriel_win_lock_all(win, 0));
 	for (int i = 0; i < phases; i++) {
@@ -165,7 +192,7 @@ static void run_lock(int phases, int left_out)
 {
 	for (int i = 0; i < phases; i++) {
 		must(oriel_win_lock(win, left_out >= 0 ? ORIEL_LOCK_SHARED : ORIEL_LOCK_EXCLUSIVE, 0, 0));
-		must(oriel_put(win, buffers[i][0], CELL_BYTES, 0, 0)); /* RACE */
+		put_first(buffers[i][0]);
 		must(oriel_win_unlock(win, 0));
 	}
 }
@@ -183,7 +210,7 @@ static void run_signal(int phases, int left_out)
 		if (rank == i % size) {
 			if (i == left_out && next != rank)
 				must(oriel_signal(win, next, 0, 1, ORIEL_SIGNAL_ADD));
-			must(oriel_put(win, buffers[i][0], CELL_BYTES, 0, 0)); /* RACE */
+			put_first(buffers[i][0]);
 			if (i != left_out || next == rank)
 				must(oriel_win_flush(win, 0));
 			if (i != left_out && next != rank)
@@ -292,6 +319,7 @@ static void run(uint64_t seed, bool racy)
 	phases = 2 + (int)draw(PHASES - 1);
 	left_out = (int)draw((uint32_t)phases - 1);
 	must(oriel_win_allocate(CELLS * CELL_BYTES, 1, hints, world, &base, &win));
+	memory = base;
 	ways[seed % WAYS](phases, racy ? left_out : NONE_LEFT_OUT);
 	must(oriel_barrier(job));
 	must(oriel_win_free(&win));

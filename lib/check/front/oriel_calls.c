@@ -25,7 +25,8 @@
 		X(win_iflush_local) X(request_wait) X(request_test) X(win_post) X(win_start) X(win_complete) X(win_wait)   \
 			X(win_test) X(win_fence) X(win_lock) X(win_unlock) X(win_lock_all) X(win_unlock_all) X(signal)         \
 				X(signal_wait) X(signal_test) X(signal_until) X(win_create) X(win_allocate) X(win_allocate_shared) \
-					X(win_create_dynamic) X(win_free) X(win_set_name) X(group_shared) X(init) X(finalize) X(barrier)
+					X(win_create_dynamic) X(win_attach) X(win_detach) X(win_free) X(win_set_name) X(group_shared)    \
+						X(init) X(finalize) X(barrier)
 
 /* The functions behind this library. */
 static struct {
@@ -671,6 +672,33 @@ int oriel_win_create_dynamic(const struct oriel_hint hints[], oriel_group *group
 {
 	begin_making(HERE("oriel_win_create_dynamic"));
 	return leave_making(HERE("oriel_win_create_dynamic"), win, group, next.win_create_dynamic(hints, group, win));
+}
+
+static void add_memory_of(struct place here, const oriel_win *win, enum trace_kind kind, const void *base, size_t bytes)
+{
+	struct window *window = window_of(win);
+
+	if (window)
+		trace_add(here, (struct trace_event){ .kind = (uint16_t)kind,
+		                                      .object = window->key,
+		                                      .rank = -1,
+		                                      .base = (uint64_t)(uintptr_t)base,
+		                                      .size_bytes = bytes });
+}
+
+int oriel_win_attach(oriel_win *win, void *base, size_t size_bytes)
+{
+	int rc = next.win_attach(win, base, size_bytes);
+
+	if (rc == 0)
+		add_memory_of(HERE("oriel_win_attach"), win, TRACE_ATTACH, base, size_bytes);
+	return rc;
+}
+
+int oriel_win_detach(oriel_win *win, const void *base)
+{
+	add_memory_of(HERE("oriel_win_detach"), win, TRACE_DETACH, base, 0);
+	return next.win_detach(win, base);
 }
 
 int oriel_win_free(oriel_win **win)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "check/front/loads.h"
 #include "check/front/watch.h"
 #include "check/pack.h"
 #include "see/caller.h"
@@ -29,6 +30,7 @@
 #define PROGRAM_VARIABLE "ORIEL_CHECK" /* the starter's */
 #define PLACES (2 * TRACE_SITES)
 #define READER_MOST_MS 1000
+#define LOCAL_SITES (TRACE_SITES / 2) /* the rest is for calls */
 
 static struct trace *trace; /* NULL: nothing is recorded */
 static int trace_fd;
@@ -43,6 +45,7 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) bool is_busy;
 static bool is_unproven;
 static int job_count; /* of this process */
 static pthread_once_t is_forked = PTHREAD_ONCE_INIT;
+static void write_full(void);
 
 /* This thread's slots of the trace's waits, how many waits it has begun, and its number. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
@@ -89,6 +92,7 @@ static void begin(struct trace *made)
 /* A child of fork records nothing. */
 static void leave_in_child(void)
 {
+	loads_close();
 	trace = NULL;
 }
 
@@ -151,6 +155,8 @@ void trace_open(void)
 	forget_job();
 	begin(made);
 	trace = made;
+	loads_open(packed_limit, write_full);
+	loads_count(trace);
 }
 
 bool trace_is_on(void)
@@ -207,12 +213,13 @@ static bool is_in_binding(uint32_t object)
 	return strncmp(slash ? slash + 1 : path, "libmpi", 6) == 0;
 }
 
-static uint32_t add_site(uint32_t at, const struct place *place)
+/* Returns TRACE_NONE if there are `most` already. */
+static uint32_t add_site(uint32_t at, const struct place *place, uint32_t most)
 {
 	uint32_t index = trace->site_count;
 	struct trace_site *site = &trace->sites[index];
 
-	if (index == TRACE_SITES)
+	if (index >= most)
 		return TRACE_NONE;
 	keys[index] = *place;
 	site->object = add_object(place->caller, &site->offset);
@@ -224,7 +231,7 @@ static uint32_t add_site(uint32_t at, const struct place *place)
 }
 
 /* A free place ends the search, since there are more than sites. The caller holds `recording`. */
-static uint32_t find_site(const struct place *place)
+static uint32_t find_site(const struct place *place, uint32_t most)
 {
 	uint32_t at = hash_place(place);
 
@@ -234,18 +241,18 @@ static uint32_t find_site(const struct place *place)
 		if (key->caller == place->caller && key->call == place->call)
 			return (uint32_t)places[at] - 1;
 	}
-	return add_site(at, place);
+	return add_site(at, place, most);
 }
 
 /* Returns the program's place: one in an MPI's library was called from elsewhere. */
 static uint32_t site_of(struct place place)
 {
-	uint32_t site = find_site(&place);
+	uint32_t site = find_site(&place, TRACE_SITES);
 
 	if (site == TRACE_NONE || !is_binding[site])
 		return site;
 	place.caller = (const void *)(uintptr_t)caller_address();
-	return place.caller ? find_site(&place) : site;
+	return place.caller ? find_site(&place, TRACE_SITES) : site;
 }
 
 /* ---- events ---- */
@@ -338,30 +345,73 @@ static void note_memory(const struct trace_event *event, const struct trace_piec
 		memory_used(pieces[i].first);
 }
 
-/* Another thread may end the job meanwhile. */
-void trace_add_with(struct place place, struct trace_event event, const struct trace_piece pieces[], size_t count)
+/* Writes an event. The caller holds `recording`. */
+static inline void write_event(const struct trace_event *event, uint32_t site, const struct trace_piece pieces[],
+                               size_t count)
 {
 	uint64_t rooms = 1 + (count + TRACE_ROOM_PIECES - 1) / TRACE_ROOM_PIECES;
-	union trace_room *room = NULL;
+	union trace_room *room = take_rooms(rooms);
 
+	if (!room)
+		return;
+	room->event = *event;
+	room->event.count = (uint32_t)rooms - 1;
+	room->event.site = site;
+	room->event.ns = now_ns();
+	write_pieces(room + 1, pieces, count);
+	/* pairs with the judge's reading of a process that has died */
+	__atomic_store_n(&trace->room_count, trace->room_count + rooms, __ATOMIC_RELEASE);
+}
+
+static void write_run(const struct compiled_run *run)
+{
+	struct place place = { run->call, run->site };
+	struct trace_event event = { .kind = TRACE_LOCAL,
+		                         .flags = (uint16_t)run->kind,
+		                         .rank = -1,
+		                         .local = { run->first, run->bytes, run->stride, run->count, run->rows, run->pitch } };
+
+	write_event(&event, find_site(&place, LOCAL_SITES), NULL, 0);
+}
+
+/* Writes what was loaded and stored since the last event. The caller holds `recording`. */
+static void write_loads(void)
+{
+	const struct compiled_run *runs;
+	uint32_t count = loads_take(&runs);
+
+	for (uint32_t i = 0; i < count; i++)
+		write_run(&runs[i]);
+}
+
+/* A thread that is recording will write them. */
+static void write_full(void)
+{
+	if (is_busy)
+		return;
+	is_busy = true;
+	pthread_mutex_lock(&recording);
+	if (trace && loads_are_on)
+		write_loads();
+	pthread_mutex_unlock(&recording);
+	is_busy = false;
+}
+
+void trace_add_with(struct place place, struct trace_event event, const struct trace_piece pieces[], size_t count)
+{
 	if (!trace)
 		return;
 	is_busy = true;
 	pthread_mutex_lock(&recording);
+	if (trace && loads_are_on && event.kind != TRACE_REFUSED) /* it is looked for behind its call */
+		write_loads();
 	if (trace) {
 		waits_count(&trace->waits, &event);
 		note_memory(&event, pieces);
-		room = take_rooms(rooms);
+		write_event(&event, site_of(place), pieces, count);
 	}
-	if (room) {
-		room->event = event;
-		room->event.count = (uint32_t)rooms - 1;
-		room->event.site = site_of(place);
-		room->event.ns = now_ns();
-		write_pieces(room + 1, pieces, count);
-		/* pairs with the judge's reading of a process that has died */
-		__atomic_store_n(&trace->room_count, trace->room_count + rooms, __ATOMIC_RELEASE);
-	}
+	if (trace && loads_are_on)
+		loads_note(&event, pieces);
 	pthread_mutex_unlock(&recording);
 	is_busy = false;
 }
@@ -569,6 +619,13 @@ static void judge(const char *job, const char *option)
 		        program ? program : PROGRAM_VARIABLE " is not set", strerror(error), job);
 }
 
+static void end_loads(void)
+{
+	write_full();
+	loads_count(trace);
+	loads_close();
+}
+
 /* Nothing is recorded from here on. */
 static struct trace *take_trace(void)
 {
@@ -588,6 +645,7 @@ void trace_end(void)
 	if (!trace)
 		return;
 	watch_end();
+	end_loads();
 	__atomic_store_n(&trace->state, PART_ENDED, __ATOMIC_RELEASE);
 	ended = take_trace();
 	if (!ended)
@@ -618,6 +676,7 @@ void trace_abort(void)
 	if (!trace)
 		return;
 	watch_end(); /* the call that ends the job does not wait any more */
+	end_loads();
 	count_change();
 	ended = take_trace();
 	if (ended && ended->rank >= 0)

@@ -255,6 +255,21 @@ static bool is_allowed(const struct access *a, const struct access *b, const str
 	return coincide(piece_of_a->first, piece_of_b->first, bytes);
 }
 
+/*
+ * Returns whether the one may take the other for a message, or is atomic as the other is. The owner
+ * may poll a value of at most 8 bytes (MM4), and others may poll what it stores.
+ */
+static bool is_message(const struct access *own, const struct access *other)
+{
+	if (!own->is_own || other->is_own)
+		return false;
+	if (own->is_indivisible && is_atomic(other))
+		return true;
+	if (!own->is_flag || !other->is_flag)
+		return false;
+	return own->how == HOW_LOAD || own->is_indivisible || other->how == HOW_GET || other->how == HOW_READ_ATOMICALLY;
+}
+
 static bool overlap(const struct trace_piece *a, const struct trace_piece *b)
 {
 	return a->first < b->first + b->bytes && b->first < a->first + a->bytes;
@@ -267,6 +282,30 @@ static void report(const struct access *earlier, const struct access *later, con
 	uint64_t end_of_a = a->first + a->bytes, end_of_b = b->first + b->bytes;
 
 	finding_add(earlier, later, first, (end_of_a < end_of_b ? end_of_a : end_of_b) - first);
+}
+
+/* Returns whether they share a byte. */
+static bool meet(const struct access *a, const struct access *b)
+{
+	uint32_t i = 0, k = 0;
+
+	while (i < a->piece_count && k < b->piece_count) {
+		if (overlap(&a->pieces[i], &b->pieces[k]))
+			return true;
+		if (a->pieces[i].first < b->pieces[k].first)
+			i++;
+		else
+			k++;
+	}
+	return false;
+}
+
+/* A load of the owner may have seen the value: the operation is over for all that know of it. */
+static void poll(const struct access *load, struct access *other)
+{
+	if (load->is_own && load->how == HOW_LOAD && load->is_flag && other->is_flag && !other->is_own &&
+	    (other->how == HOW_PUT || other->how == HOW_ACCUMULATE) && !is_over(other, load->start) && meet(load, other))
+		access_end(other, load->end);
 }
 
 /* Reports the first bytes in common that no rule allows. */
@@ -291,7 +330,7 @@ static void compare(const struct access *earlier, const struct access *later)
 /* Returns whether the owner may have seen the operation, by loads, before its own access. */
 static bool is_seen(const struct access *access, const struct access *operation)
 {
-	return !access->window && operation->may_be_seen && access->rank == operation->owner && operation->ns < access->ns;
+	return !access->window && !access->is_own && operation->may_be_seen && access->rank == operation->owner && operation->ns < access->ns;
 }
 
 static void judge(struct access *access, struct access *other)
@@ -301,9 +340,15 @@ static void judge(struct access *access, struct access *other)
 	other->seen = looks;
 	if ((!access->window && !other->window) || is_seen(access, other) || is_seen(other, access))
 		return;
-	if (!conflicts(access->how, other->how) || is_over(other, access->start) || is_over(access, other->start))
+	if (!other->start) {
+		poll(access, other);
 		return;
-	compare(other, access);
+	}
+	if (!(access->since_ns && other->ns >= access->since_ns) && conflicts(access->how, other->how) &&
+	    !is_over(other, access->start) && !is_over(access, other->start) && !is_message(access, other) &&
+	    !is_message(other, access))
+		compare(other, access);
+	poll(access, other);
 }
 
 /*
@@ -312,8 +357,9 @@ static void judge(struct access *access, struct access *other)
  */
 static bool replaces(const struct access *access, const struct access *older)
 {
-	return older->rank == access->rank && older->site == access->site && older->how == access->how && !older->kept &&
-	       older->type == access->type && older->piece_count == access->piece_count &&
+	return !access->since_ns && older->rank == access->rank && older->site == access->site &&
+	       older->how == access->how && !older->kept && older->type == access->type &&
+	       older->piece_count == access->piece_count &&
 	       memcmp(older->pieces, access->pieces, access->piece_count * sizeof(*access->pieces)) == 0 &&
 	       is_over(older, access->start);
 }
@@ -396,13 +442,25 @@ void access_pass(struct access *access, struct clock *start)
 	free_access(access);
 }
 
-void access_begin(struct access *access, struct clock *start)
+static void keep(struct access *access)
 {
-	look(access, start);
 	list(access, level_of(access));
+	access->is_listed = true;
 	access->next = all;
 	all = access;
 	access_count++;
+}
+
+void access_await(struct access *access)
+{
+	keep(access);
+}
+
+void access_begin(struct access *access, struct clock *start)
+{
+	look(access, start);
+	if (!access->is_listed)
+		keep(access);
 }
 
 /* ---- forgetting ---- */

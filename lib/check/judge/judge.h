@@ -91,8 +91,8 @@ struct judge_event {
  */
 bool traces_next(struct job_traces *traces, struct judge_event *next);
 
-/* Calls a function for each creation of a window, before the first event is taken. */
-void traces_windows(struct job_traces *traces, void (*call)(const struct trace_event *event, int rank));
+/* Calls a function for each event of all, a rank after the other, before the first is taken. */
+void traces_scan(struct job_traces *traces, void (*call)(const struct trace_event *event, int rank));
 
 void traces_remove(const struct job_traces *traces);
 
@@ -215,16 +215,21 @@ struct access {
 	enum access_how how;
 	uint8_t type;
 	uint8_t op;
-	bool is_local;    /* of a buffer at the origin */
 	bool may_be_seen; /* by loads of the owner, which take it for a message */
+	bool is_local;       /* of a buffer at the origin */
+	bool is_own;         /* a load or store, of a rank's own memory */
+	bool is_indivisible; /* such an atomic, or of a volatile object */
+	bool is_flag;        /* of at most 8 bytes at once; of an operation: in an epoch of a lock */
+	bool is_listed;
 	bool is_dead;
 	uint32_t kept; /* by operations and signals that refer to it */
 	uint32_t site;
 	uint64_t ns;                       /* of the call */
+	uint64_t since_ns;                 /* others may know of it from then on (local.h); 0: they do not */
 	const struct judge_window *window; /* NULL: it is no operation's */
 	uint64_t base;                     /* of the owner's part of the window */
-	struct clock *start;
-	uint64_t seen; /* by the look of that number */
+	struct clock *start;               /* NULL: it has not begun */
+	uint64_t seen;                     /* by the look of that number */
 	uint32_t piece_count;
 	uint32_t end_count, more_capacity;
 	struct end end; /* the first */
@@ -244,6 +249,9 @@ void access_end(struct access *access, struct end end);
 
 /* Judges an access that begins with this clock, and keeps it. */
 void access_begin(struct access *access, struct clock *start);
+
+/* Keeps an access that begins later, so that loads may end it. */
+void access_await(struct access *access);
 
 /* Judges an access that no later one can race with, and frees it. */
 void access_pass(struct access *access, struct clock *start);
@@ -272,6 +280,9 @@ void replay(struct job_traces *traces, struct verdict *verdict);
 
 /* Writes "halo.c:56", or what is known of the place; returns text. */
 const char *place_text(const struct job_traces *traces, uint32_t index, char text[PLACE_TEXT_BYTES]);
+
+/* Returns whether both are the same call of one line: a compiler may make two of one. */
+bool place_is_same(const struct job_traces *traces, uint32_t a, uint32_t b);
 
 /* Returns the name of the function that is called there. */
 const char *place_call(const struct job_traces *traces, uint32_t index);

@@ -12,6 +12,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "check/judge/judge.h"
 #include "oriel.h"
@@ -72,6 +75,30 @@ static int judge_job(const char *job, bool now)
 	return EXIT_SUCCESS;
 }
 
+/*
+ * A program that was compiled with -fsanitize=thread has the name of libtsan in its file. The
+ * library in its place is used only by such a program.
+ */
+static void preload_loads(const char *path)
+{
+	static const char name[] = "libtsan.so.";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	const char *bytes = MAP_FAILED, *found = NULL;
+	char library[64];
+
+	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (bytes != MAP_FAILED)
+		found = memmem(bytes, (size_t)status.st_size - 1, name, sizeof(name) - 1);
+	if (!found)
+		return;
+	snprintf(library, sizeof(library), "liboriel-tsan.so.%c", found[sizeof(name) - 1]);
+	program_preload(library);
+}
+
 int main(int argc, char **argv)
 {
 	const char *option = argc > 1 ? argv[1] : "";
@@ -90,5 +117,6 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return EXIT_REFUSED;
 	}
+	preload_loads(argv[1]);
 	program_start("liboriel-check.so", PROGRAM_VARIABLE, argv + 1);
 }

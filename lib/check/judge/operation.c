@@ -2,6 +2,7 @@
 /* See view.h. */
 #include <stdlib.h>
 
+#include "check/judge/local.h"
 #include "check/judge/misuse.h"
 #include "oriel.h"
 
@@ -154,6 +155,13 @@ static bool is_passive(struct view *view, int target)
 	return view->is_locked_all || find_partner(&view->locks, target);
 }
 
+/* Returns whether the value of an operation may be a message, for its target or for its origin. */
+static bool is_flag(const struct operation *operation, bool passive)
+{
+	return passive && operation->at->rank != operation->at->owner && operation->at->piece_count == 1 &&
+	       operation->at->pieces[0].bytes <= FLAG_BYTES;
+}
+
 void take_operation(struct view *view, const struct trace_event *event, const struct trace_piece pieces[])
 {
 	struct view *target = view_of(view->key, event->rank);
@@ -184,12 +192,17 @@ void take_operation(struct view *view, const struct trace_event *event, const st
 	operation->read = begin_at_origin(view, event, HOW_LOAD, pieces, event->of.read_pieces);
 	pieces += event->of.read_pieces;
 	operation->written = begin_at_origin(view, event, HOW_STORE, pieces, event->of.written_pieces);
+	operation->at->is_flag = is_flag(operation, is_passive(view, event->rank));
+	if (is_peek(operation))
+		peek_begin(operation->at);
 	if (operation->at->how == HOW_ACCUMULATE)
 		release_elements(operation->at);
 	if ((operation->at->how == HOW_PUT || operation->at->how == HOW_ACCUMULATE) && is_passive(view, event->rank))
 		release_polled(operation->at);
 	if (operation->gate == GATE_NONE)
 		judge_late(view, operation);
+	else if (operation->at->is_flag && !is_peek(operation))
+		access_await(operation->at);
 }
 
 /* ---- completion ---- */
@@ -237,6 +250,8 @@ void end_operations(struct view *view, const struct choice *choice, uint32_t sit
 		if (ends_at_target(operation, choice) && !operation->is_ended) {
 			access_end(operation->at, end);
 			operation->is_ended = true;
+			if (is_peek(operation))
+				peek_end(operation->at);
 		}
 		operation->is_over =
 			operation->is_waited || (operation->is_ended && !operation->is_closed && !is_early(operation, choice));

@@ -32,6 +32,19 @@ const char *place_text(const struct job_traces *traces, uint32_t index, char tex
 	return text;
 }
 
+bool place_is_same(const struct job_traces *traces, uint32_t a, uint32_t b)
+{
+	const struct judge_site *left, *right;
+
+	if (a == b)
+		return true;
+	left = site_of(traces, a);
+	right = site_of(traces, b);
+	return left && right && left->place.line > 0 && left->place.line == right->place.line &&
+	       strcmp(left->place.file, right->place.file) == 0 && strcmp(left->call, right->call) == 0 &&
+	       strcmp(left->object, right->object) == 0;
+}
+
 const char *place_call(const struct job_traces *traces, uint32_t index)
 {
 	return index < traces->site_count ? traces->sites[index].call : "a call";

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "check/compiled/compiled.h"
 #include "check/judge/judge.h"
 #include "check/pack.h"
 #include "see/board.h"
@@ -366,6 +367,18 @@ static bool has_pieces(const struct trace_event *event)
 	return event->kind == TRACE_OPERATION || event->kind == TRACE_BUFFERS;
 }
 
+/* Returns whether a run has not too many pieces, and ends below the last address. */
+static bool is_sound_run(const struct trace_event *event)
+{
+	uint64_t pieces = event->local.stride == event->local.bytes ? 1 : event->local.count;
+
+	return event->flags < KINDS && event->local.bytes > 0 && event->local.count > 0 && event->local.rows > 0 &&
+	       event->local.rows <= RUN_PIECES_MAX && pieces <= RUN_PIECES_MAX &&
+	       pieces * event->local.rows <= RUN_PIECES_MAX && event->local.first < UINT64_MAX / 8 &&
+	       event->local.count <= UINT32_MAX / 2 && event->local.stride <= UINT32_MAX / 2 &&
+	       event->local.pitch < UINT64_MAX / 8 / RUN_PIECES_MAX;
+}
+
 /* Returns whether the event can be used. */
 static bool is_sound(const struct job_traces *traces, const struct read_trace *read, const struct trace_event *event)
 {
@@ -376,6 +389,7 @@ static bool is_sound(const struct job_traces *traces, const struct read_trace *r
 	       event->rank < traces->size && event->count < read->end - read->at &&
 	       (!has_pieces(event) || event->flags & OPERATION_PLAIN ||
 	        pieces <= (uint64_t)event->count * TRACE_ROOM_PIECES) &&
+	       (event->kind != TRACE_LOCAL || is_sound_run(event)) &&
 	       (event->kind != TRACE_WINDOW_NAME || event->count * sizeof(union trace_room) >= PART_NAME_BYTES);
 }
 
@@ -497,7 +511,7 @@ bool traces_next(struct job_traces *traces, struct judge_event *next)
 	return true;
 }
 
-void traces_windows(struct job_traces *traces, void (*call)(const struct trace_event *event, int rank))
+void traces_scan(struct job_traces *traces, void (*call)(const struct trace_event *event, int rank))
 {
 	for (int rank = 0; rank < traces->size; rank++) {
 		struct read_trace *read = &traces->list[rank];
@@ -506,8 +520,9 @@ void traces_windows(struct job_traces *traces, void (*call)(const struct trace_e
 			struct trace_event event = *peek(read);
 
 			event.site = site_of(read, &event);
-			if (event.kind == TRACE_WINDOW)
-				call(&event, rank);
+			if (!is_sound(traces, read, &event))
+				fail_damaged(read);
+			call(&event, rank);
 		}
 		rewind_rooms(read);
 	}

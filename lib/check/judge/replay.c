@@ -2,6 +2,7 @@
 /* replay.c - takes the events of all ranks; see view.h */
 #include <stdlib.h>
 
+#include "check/judge/local.h"
 #include "check/judge/misuse.h"
 
 #define FORGET_AT 65536      /* accesses; afterwards at twice what was left */
@@ -57,8 +58,15 @@ static void take_event(const struct trace_event *event, const struct trace_piece
 		take_free(view, event);
 	if (event->kind == TRACE_REFUSED)
 		rules_of_refused(view, event);
-	else
+	else if (event->kind != TRACE_ATTACH && event->kind != TRACE_DETACH)
 		view->latest = (struct call){ event->rank, event->site };
+}
+
+static void scan(const struct trace_event *event, int rank)
+{
+	if (event->kind == TRACE_WINDOW)
+		add_view(event, rank);
+	local_scan(event, rank);
 }
 
 /* ---- what the traces do not show ---- */
@@ -83,6 +91,15 @@ static void release_hidden(int rank)
 	for (const struct view *view = replaying.ranks[rank].views; view; view = view->next_of_rank) {
 		if (view->window->is_shared)
 			slot_release(members_slot(view), rank);
+	}
+}
+
+/* The segments that no call has ended. */
+static void judge_rest(void)
+{
+	for (int rank = 0; rank < replaying.traces->size; rank++) {
+		acquire_hidden(rank);
+		locals_judge(rank);
 	}
 }
 
@@ -120,7 +137,8 @@ void replay(struct job_traces *traces, struct verdict *verdict)
 		program_fail("out of memory");
 	clocks_make(traces->size);
 	accesses_make(traces->size);
-	traces_windows(traces, add_view);
+	locals_make(traces->size);
+	traces_scan(traces, scan);
 	while (!verdict->is_full && !verdict->is_ended && traces_next(traces, &next)) {
 		if (next.event.kind == TRACE_UNKNOWN) {
 			verdict->is_ended = true;
@@ -129,12 +147,21 @@ void replay(struct job_traces *traces, struct verdict *verdict)
 		}
 		replaying.event_ns = next.event.ns;
 		acquire_hidden(next.rank);
-		take_event(&next.event, next.pieces, next.rank);
+		if (next.event.kind == TRACE_LOCAL) {
+			local_add(&next.event, next.rank);
+		} else {
+			locals_judge(next.rank);
+			take_event(&next.event, next.pieces, next.rank);
+			locals_begin(next.rank);
+		}
 		release_hidden(next.rank);
 		if (accesses_count() > forget_at)
 			forget();
 		verdict->is_full = accesses_count() > ACCESSES_MAX;
 	}
-	if (!traces->is_cut && !verdict->is_full && !verdict->is_ended)
-		rules_of_end();
+	if (traces->is_cut || verdict->is_full || verdict->is_ended)
+		return;
+	if (!traces->is_running)
+		judge_rest();
+	rules_of_end();
 }

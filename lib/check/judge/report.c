@@ -14,8 +14,7 @@
 struct side {
 	uint32_t site;
 	int rank;
-	bool is_local;
-	bool is_operation;
+	bool is_local, is_own, is_operation;
 	enum access_how how;
 	uint32_t ended_by; /* the first call that ended it; TRACE_NONE: none has */
 	bool ended_late;   /* after the other has begun */
@@ -35,14 +34,14 @@ struct finding {
 static struct finding *findings;
 static uint32_t finding_count, finding_capacity;
 
-static bool is_place(const struct side *side, const struct access *access)
-{
-	return side->site == access->site && side->is_local == access->is_local;
-}
-
 static const struct judge_window *window_of(const struct access *a, const struct access *b)
 {
-	return b->window ? b->window : a->window;
+	return a->window ? a->window : b->window;
+}
+
+static bool is_place(const struct side *side, const struct access *access)
+{
+	return side->is_local == access->is_local && place_is_same(replaying.traces, side->site, access->site);
 }
 
 static struct finding *find(const struct access *a, const struct access *b)
@@ -63,6 +62,7 @@ static struct side side_of(const struct access *access, const struct access *oth
 		                 .rank = access->rank,
 		                 .is_local = access->is_local,
 		                 .is_operation = access->window != NULL,
+		                 .is_own = access->is_own,
 		                 .how = access->how,
 		                 .ended_by = TRACE_NONE };
 
@@ -90,7 +90,7 @@ void finding_add(const struct access *earlier, const struct access *later, uint6
 		                         .second = side_of(second, first),
 		                         .key = window_of(earlier, later)->key,
 		                         .owner = earlier->owner,
-		                         .base = first->is_local ? second->base : first->base,
+		                         .base = first->is_local || first->is_own ? second->base : first->base,
 		                         .address = address,
 		                         .bytes = bytes,
 		                         .count = 1 };
@@ -101,6 +101,7 @@ void finding_add(const struct access *earlier, const struct access *later, uint6
 
 static const char *deed_of(const struct side *side)
 {
+	static const char *const own[] = { [HOW_LOAD] = "loads", [HOW_STORE] = "stores" };
 	static const char *const deeds[] = {
 		[HOW_LOAD] = "reads its buffer",
 		[HOW_STORE] = "writes its buffer",
@@ -110,7 +111,7 @@ static const char *deed_of(const struct side *side)
 		[HOW_READ_ATOMICALLY] = "reads atomically",
 	};
 
-	return deeds[side->how];
+	return side->is_own ? own[side->how] : deeds[side->how];
 }
 
 /* ---- one finding ---- */
@@ -149,6 +150,11 @@ static void print_missing(FILE *out, const struct job_traces *traces, const stru
 	const struct side *first = &finding->first, *second = &finding->second;
 	char place[PLACE_TEXT_BYTES], end[PLACE_TEXT_BYTES];
 
+	if (first->is_own) {
+		fprintf(out, "  the first is over, but nothing that rank %d waits for before %s says so\n", second->rank,
+		        place_text(traces, second->site, place));
+		return;
+	}
 	if (first->ended_by == TRACE_NONE || first->ended_late) {
 		fprintf(out, "  the first is not complete when the second begins: %s is missing behind %s", remedy_of(first),
 		        place_text(traces, first->site, place));
@@ -183,6 +189,33 @@ static void print_count(FILE *out, uint32_t count, const char *word)
 		fprintf(out, ", %u %s%s", count, word, count == 1 ? "" : "s");
 }
 
+/* Prints whether loads and stores were recorded. */
+static void print_loads(FILE *out, const struct job_traces *traces)
+{
+	uint64_t unwatched_bytes = 0, lost = 0;
+	uint32_t objects = 0;
+
+	for (int rank = 0; rank < traces->size; rank++) {
+		const struct trace *trace = traces->list[rank].trace;
+
+		objects = trace->compiled_objects > objects ? trace->compiled_objects : objects;
+		unwatched_bytes += trace->unwatched_bytes;
+		lost += trace->lost_loads;
+	}
+	if (objects == 0) {
+		fputs("oriel-check: loads and stores were not checked: compile and link with -fsanitize=thread\n", out);
+		return;
+	}
+	fprintf(out, "oriel-check: loads and stores were checked in %u object file%s\n", objects, objects == 1 ? "" : "s");
+	if (unwatched_bytes)
+		fprintf(out,
+		        "oriel-check: those of %" PRIu64
+		        " bytes of windows were not: ORIEL_CHECK_MEMORY gives more mebibytes\n",
+		        unwatched_bytes);
+	if (lost)
+		fprintf(out, "oriel-check: %" PRIu64 " groups of them, or buffers, found no room\n", lost);
+}
+
 static void print_verdict(FILE *out, const struct job_traces *traces, const struct verdict *verdict)
 {
 	char place[PLACE_TEXT_BYTES];
@@ -195,6 +228,7 @@ static void print_verdict(FILE *out, const struct job_traces *traces, const stru
 	print_count(out, misuse_count("leak"), "leak");
 	print_count(out, misuse_count("hint"), "hint");
 	fputc('\n', out);
+	print_loads(out, traces);
 	if (traces->is_running)
 		fputs("oriel-check: the job is ended by a rank: what followed is not judged\n", out);
 	if (traces->is_cut)

@@ -74,18 +74,20 @@ static bool means_several(const char *variable)
 	return value && atoi(value) > 1;
 }
 
-static bool is_linked_with(const char *path, const char *name)
+int choice_version_of(const char *path, const char *name)
 {
 	struct libraries libraries;
-	const char *library;
-	bool found = false;
+	const char *library, *found = NULL;
+	int version = -1;
 
 	if (libraries_open(&libraries, path))
-		return false;
+		return -1;
 	while (!found && (library = libraries_next(&libraries)) != NULL)
 		found = strstr(library, name);
+	if (found)
+		version = atoi(found + strlen(name));
 	libraries_close(&libraries);
-	return found;
+	return version;
 }
 
 /*
@@ -103,7 +105,7 @@ static const char *foreign_starter(const char *mpi, const char *path)
 	    !by_pmix)
 		return "MPICH's mpiexec";
 	if (strcmp(mpi, "mpich") == 0 && means_several("OMPI_COMM_WORLD_SIZE") && !by_pmi &&
-	    !is_linked_with(path, "libpmix.so"))
+	    choice_version_of(path, "libpmix.so.") < 0)
 		return "Open MPI's mpirun";
 	return NULL;
 }

@@ -221,15 +221,37 @@ static void prepare_front(const char *library, const char *mpi, const char *vari
 	preload(front);
 }
 
-static void prepare_fronts(const struct options *options)
+/*
+ * A program that was compiled with -fsanitize=thread needs libtsan. The checker has a library of
+ * that name, so that the dynamic linker loads no other one.
+ */
+static void prepare_loads(const char *path)
+{
+	static const char *const folders[] = { "lib/see", INSTALLED_LIBDIR "/oriel/see" };
+	int version = choice_version_of(path, "libtsan.so.");
+	char home[PATH_MAX], library[2 * PATH_MAX];
+
+	find_home(home);
+	for (size_t i = 0; version >= 0 && i < sizeof(folders) / sizeof(*folders); i++) {
+		snprintf(library, sizeof(library), "%s/%s/liboriel-tsan.so.%d", home, folders[i], version);
+		if (access(library, F_OK) == 0) {
+			preload(library);
+			return;
+		}
+	}
+}
+
+static void prepare_fronts(const struct options *options, const char *path)
 {
 	const bool recorded = options->profile || options->trace;
 
 	if (recorded && options->checks)
 		say_and_exit(EXIT_REFUSED,
 		             "--check is for runs without --profile and --trace: recording for one slows the other");
-	if (options->checks)
+	if (options->checks) {
 		prepare_front("check", options->mpi, "ORIEL_CHECK", "oriel-check");
+		prepare_loads(path);
+	}
 	if (!recorded)
 		return;
 	set_variable("ORIEL_PROFILE", options->profile ? options->profile : "none");
@@ -277,7 +299,7 @@ int main(int argc, char **argv)
 		variables_check(environ, report_misspelt, NULL);
 	if (options.unkind)
 		set_variable(BOOT_ENV_UNKIND, options.unkind);
-	prepare_fronts(&options);
+	prepare_fronts(&options, program.path);
 	preload(layer);
 	if (program.here)
 		arguments[0] = program.path;

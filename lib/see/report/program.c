@@ -37,7 +37,7 @@ void *program_append(void *list, uint32_t *count, uint32_t *capacity, size_t siz
 
 /* ---- starting ---- */
 
-static void find_front(const char *self, const char *front, char path[PATH_MAX])
+static bool find_front(const char *self, const char *front, char path[PATH_MAX])
 {
 	static const char *const folders[] = { "lib/see", INSTALLED_LIBDIR "/oriel/see" };
 	char home[PATH_MAX];
@@ -50,9 +50,9 @@ static void find_front(const char *self, const char *front, char path[PATH_MAX])
 		int bytes = snprintf(path, PATH_MAX, "%s/%s/%s", home, folders[i], front);
 
 		if (bytes < PATH_MAX && access(path, F_OK) == 0)
-			return;
+			return true;
 	}
-	program_fail("there is no %s in %s/lib/see or %s/" INSTALLED_LIBDIR "/oriel/see", front, home, home);
+	return false;
 }
 
 static void preload(const char *path)
@@ -66,15 +66,31 @@ static void preload(const char *path)
 	free(all);
 }
 
-void program_start(const char *front, const char *variable, char **program)
+static void find_self(char self[PATH_MAX])
 {
-	char self[PATH_MAX], path[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	ssize_t length = readlink("/proc/self/exe", self, PATH_MAX - 1);
 
 	if (length < 0)
 		program_fail("/proc/self/exe cannot be read: %s", strerror(errno));
 	self[length] = '\0';
-	find_front(self, front, path);
+}
+
+void program_preload(const char *front)
+{
+	char self[PATH_MAX], path[PATH_MAX];
+
+	find_self(self);
+	if (find_front(self, front, path))
+		preload(path);
+}
+
+void program_start(const char *front, const char *variable, char **program)
+{
+	char self[PATH_MAX], path[PATH_MAX];
+
+	find_self(self);
+	if (!find_front(self, front, path))
+		program_fail("there is no %s in lib/see or " INSTALLED_LIBDIR "/oriel/see beside %s", front, self);
 	if (setenv(variable, self, 1))
 		program_fail("there is no memory for the environment");
 	preload(path);

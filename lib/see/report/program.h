@@ -23,6 +23,9 @@ void *program_append(void *list, uint32_t *count, uint32_t *capacity, size_t siz
  * program, or where it is installed. The variable names this program, which the front runs at the
  * end. Ends this program with a message if it cannot.
  */
+/* Preloads a library, if it is there, beside what program_start puts before it. */
+void program_preload(const char *front);
+
 void program_start(const char *front, const char *variable, char **program) __attribute__((noreturn));
 
 #endif

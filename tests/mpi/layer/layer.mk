@@ -2,6 +2,7 @@
 # Programs that use MPI alone, for each MPI that is installed.
 layer_f90 = $(patsubst tests/mpi/layer/%.f90,%,$(wildcard tests/mpi/layer/*.f90))
 has_fortran = $(foreach mpi,$(perf_rivals),$(shell mpif90.$(mpi) --version >/dev/null 2>&1 && echo $(mpi)))
+check-tests: $(has_fortran:%=$(B)/tests/check-mpi-loads-fortran-%)
 # ARMCI of Debian has an archive for each MPI.
 has_armci = $(wildcard /usr/include/armci.h)
 layer_c = $(patsubst tests/mpi/layer/%.c,%,$(filter-out %/layer.c $(if $(has_armci),,%/armci.c),$(wildcard tests/mpi/layer/*.c)))

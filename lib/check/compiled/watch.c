@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * See watch.h. A cell has the segment's number above, and below for each kind of access the bytes
+ * that it has accessed in this segment. A cell is marked whether its bytes are watched or not: what
+ * is watched changes between segments only.
+ *
+ * Other threads may use the cells of a page that is let go, so their memory is never unmapped.
+ */
+#include "check/compiled/watch.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAGE_BYTES (1u << PAGE_SHIFT)
+#define CELL_BYTES (PAGE_CELLS * sizeof(uint64_t))
+#define RANGES_MAX 4096
+#define RANGES_SEARCHED 64 /* where there are more, all bytes of their pages count as watched */
+#define SEGMENT_SHIFT 32
+
+struct range {
+	uint64_t first, end;
+	bool stores_only;
+};
+
+struct leaf *leaves[LEAVES];
+static struct range ranges[RANGES_MAX];
+static uint32_t range_count, last_hit;
+static char *arena;                      /* of cells that were never used */
+static uint64_t arena_bytes, pages_free; /* pages: for which there are cells */
+static uint64_t *free_cells;             /* a list; the first cell of each is the next */
+static uint64_t segment = 1;
+static bool is_on;
+static void (*when_full)(void);
+static bool is_locked; /* for some instructions: a mutex would take more than what it guards */
+/* A signal may interrupt this thread here. Its accesses are left out then. */
+static _Thread_local __attribute__((tls_model("initial-exec"))) bool is_inside;
+
+static void enter(void)
+{
+	is_inside = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	while (__atomic_exchange_n(&is_locked, true, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+static void leave(void)
+{
+	__atomic_store_n(&is_locked, false, __ATOMIC_RELEASE);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	is_inside = false;
+}
+
+/* ---- pages ---- */
+
+static void *map(uint64_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static struct page *page_of(uint64_t address)
+{
+	struct leaf **leaf = &leaves[address >> LEAF_SHIFT & (LEAVES - 1)];
+
+	if (!*leaf)
+		__atomic_store_n(leaf, map(sizeof(**leaf)), __ATOMIC_RELEASE);
+	return *leaf ? &(*leaf)->pages[address >> PAGE_SHIFT & (LEAF_PAGES - 1)] : NULL;
+}
+
+static uint64_t *take_cells(void)
+{
+	uint64_t *cells = free_cells;
+
+	if (cells) {
+		memcpy(&free_cells, cells, sizeof(free_cells));
+		cells[0] = 0;
+	} else if (arena_bytes >= CELL_BYTES) {
+		cells = (uint64_t *)(void *)arena;
+		arena += CELL_BYTES;
+		arena_bytes -= CELL_BYTES;
+	}
+	pages_free -= cells != NULL;
+	return cells;
+}
+
+static void let_go(struct page *page)
+{
+	uint64_t *cells = page->cells;
+
+	if (--page->ranges > 0)
+		return;
+	__atomic_store_n(&page->cells, NULL, __ATOMIC_RELAXED);
+	memcpy(cells, &free_cells, sizeof(free_cells));
+	free_cells = cells;
+	pages_free++;
+}
+
+/* Lets go of pages from `first` to `end`. */
+static void let_go_all(uint64_t first, uint64_t end)
+{
+	for (uint64_t at = first & ~(uint64_t)(PAGE_BYTES - 1); at < end; at += PAGE_BYTES)
+		let_go(page_of(at));
+}
+
+static bool take_page(uint64_t address)
+{
+	struct page *page = page_of(address);
+
+	if (!page)
+		return false;
+	if (!page->cells)
+		__atomic_store_n(&page->cells, take_cells(), __ATOMIC_RELEASE);
+	page->ranges += page->cells != NULL;
+	return page->cells;
+}
+
+/* ---- ranges ---- */
+
+static bool add_range(struct range range)
+{
+	if (range_count == RANGES_MAX || (range.end - range.first) / PAGE_BYTES > pages_free)
+		return false;
+	for (uint64_t at = range.first & ~(uint64_t)(PAGE_BYTES - 1); at < range.end; at += PAGE_BYTES) {
+		if (take_page(at))
+			continue;
+		let_go_all(range.first, at);
+		return false;
+	}
+	ranges[range_count++] = range;
+	segment++;
+	return true;
+}
+
+static bool is_same(const struct range *range, uint64_t first, uint64_t end, bool stores_only)
+{
+	return range->first == first && range->end == end && range->stores_only == stores_only;
+}
+
+static bool watch(uint64_t first, uint64_t bytes, bool stores_only)
+{
+	bool is_added;
+
+	if (bytes == 0)
+		return true;
+	enter();
+	is_added = is_on && add_range((struct range){ first, first + bytes, stores_only });
+	leave();
+	return is_added;
+}
+
+static void unwatch(uint64_t first, uint64_t bytes, bool stores_only)
+{
+	enter();
+	for (uint32_t i = range_count; i-- > 0;) {
+		if (!is_same(&ranges[i], first, first + bytes, stores_only))
+			continue;
+		ranges[i] = ranges[--range_count];
+		let_go_all(first, first + bytes);
+		break;
+	}
+	leave();
+}
+
+static bool has(const struct range *range, uint64_t first, uint64_t end, enum compiled_kind kind)
+{
+	return first < range->end && range->first < end &&
+	       !(range->stores_only && (kind == KIND_LOAD || kind == KIND_ATOMIC_LOAD));
+}
+
+static bool is_watched(uint64_t first, uint64_t end, enum compiled_kind kind)
+{
+	if (range_count > RANGES_SEARCHED || (last_hit < range_count && has(&ranges[last_hit], first, end, kind)))
+		return true;
+	for (uint32_t i = 0; i < range_count; i++) {
+		if (has(&ranges[i], first, end, kind)) {
+			last_hit = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- accesses ---- */
+
+/* Returns the bits of a cell for these bytes, of which the first lies in it. */
+static uint64_t bits_of(uint64_t first, uint64_t end, enum compiled_kind kind)
+{
+	uint64_t bytes = end - first, mask = bytes >= 8 ? 0xff : (1u << bytes) - 1;
+
+	return (mask << (first & 7) & 0xff) << (8 * kind);
+}
+
+static bool has_bits(uint64_t cell, uint64_t bits)
+{
+	return cell >> SEGMENT_SHIFT == (segment & UINT32_MAX) && (cell & bits) == bits;
+}
+
+/* Marks the bytes of one cell. Returns whether any is new, and watched. */
+static bool mark(uint64_t *cells, uint64_t first, uint64_t end, enum compiled_kind kind)
+{
+	uint64_t *cell = &cells[first >> 3 & (PAGE_CELLS - 1)], now = *cell, bits = bits_of(first, end, kind);
+
+	if (has_bits(now, bits))
+		return false;
+	if (now >> SEGMENT_SHIFT != (segment & UINT32_MAX))
+		now = segment << SEGMENT_SHIFT;
+	__atomic_store_n(cell, now | bits, __ATOMIC_RELAXED);
+	return is_watched(first, end, kind);
+}
+
+static uint64_t next_cell(uint64_t at, uint64_t end)
+{
+	return (at | 7) + 1 < end ? (at | 7) + 1 : end;
+}
+
+/* Adds an element as a whole. */
+static void add_element(const struct compiled_run *element)
+{
+	uint64_t end = element->first + element->bytes;
+	bool is_new = false;
+
+	for (uint64_t at = element->first; at < end; at = next_cell(at, end)) {
+		uint64_t *cells = cells_of(at);
+
+		is_new |= cells && mark(cells, at, next_cell(at, end), element->kind);
+	}
+	if (is_new)
+		run_add(*element);
+}
+
+/* Adds a stretch of a range, in pieces of which each has 31 bits. */
+static void add_stretch(struct compiled_run stretch, uint64_t first, uint64_t end)
+{
+	for (; first < end; first += stretch.bytes) {
+		stretch.first = first;
+		stretch.bytes = end - first < 1u << 30 ? (uint32_t)(end - first) : 1u << 30;
+		run_add(stretch);
+	}
+}
+
+/* Adds those stretches of the range that are new. */
+static void add_range_of(struct compiled_run range, uint64_t end)
+{
+	uint64_t begin = range.first;
+
+	for (uint64_t at = range.first, next; at < end; at = next) {
+		uint64_t *cells = cells_of(at);
+
+		next = cells ? next_cell(at, end) : (at | (PAGE_BYTES - 1)) + 1;
+		if (cells && mark(cells, at, next, range.kind))
+			continue;
+		add_stretch(range, begin, at);
+		begin = next;
+	}
+	add_stretch(range, begin, end);
+}
+
+static void add(const struct compiled_run *access, uint64_t bytes)
+{
+	bool is_many;
+
+	if (is_inside || !__atomic_load_n(&is_on, __ATOMIC_RELAXED))
+		return;
+	enter();
+	if (bytes)
+		add_range_of(*access, access->first + bytes);
+	else
+		add_element(access);
+	is_many = runs_are_many();
+	leave();
+	if (is_many)
+		when_full();
+}
+
+void watch_element(const void *site, uint64_t first, uint32_t bytes, enum compiled_kind kind)
+{
+	static const char *const calls[KINDS] = { "load", "store", "atomic load", "atomic store" };
+	uint64_t *cells = cells_of(first), cell;
+
+	if (!cells)
+		return;
+	cell = __atomic_load_n(&cells[first >> 3 & (PAGE_CELLS - 1)], __ATOMIC_RELAXED);
+	if ((first & 7) + bytes <= 8 && has_bits(cell, bits_of(first, first + bytes, kind)))
+		return;
+	add(&(struct compiled_run){ .site = site, .call = calls[kind], .first = first, .bytes = bytes, .kind = kind }, 0);
+}
+
+/* Returns whether any page of the range has cells. */
+static bool may_be_watched(uint64_t first, uint64_t end)
+{
+	for (uint64_t at = first; at < end; at = (at | (PAGE_BYTES - 1)) + 1) {
+		if (cells_of(at))
+			return true;
+	}
+	return false;
+}
+
+void watch_range(const void *site, const char *call, const void *memory, size_t bytes, enum compiled_kind kind)
+{
+	uint64_t first = (uint64_t)(uintptr_t)memory;
+
+	if (bytes && may_be_watched(first, first + bytes))
+		add(&(struct compiled_run){ .site = site, .call = call, .first = first, .kind = kind }, bytes);
+}
+
+/* ---- the front ---- */
+
+static void begin(uint64_t cell_bytes, void (*full)(void))
+{
+	objects_find();
+	enter();
+	if (!arena) {
+		arena = map(cell_bytes);
+		arena_bytes = arena ? cell_bytes : 0;
+		pages_free = arena_bytes / CELL_BYTES;
+	}
+	when_full = full;
+	__atomic_store_n(&is_on, true, __ATOMIC_RELEASE);
+	leave();
+}
+
+static void end(void)
+{
+	__atomic_store_n(&is_on, false, __ATOMIC_RELAXED);
+}
+
+static uint32_t take(const struct compiled_run **runs)
+{
+	uint32_t count;
+
+	enter();
+	count = runs_take(runs);
+	segment++;
+	leave();
+	return count;
+}
+
+__attribute__((visibility("default"))) extern const struct compiled oriel_compiled;
+
+const struct compiled oriel_compiled = { COMPILED_VERSION, begin, end, watch, unwatch, take, objects_count, runs_lost };

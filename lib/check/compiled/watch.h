@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* watch.h - which memory is watched, and what the segment has accessed; see compiled.h */
+#ifndef ORIEL_CHECK_WATCH_H
+#define ORIEL_CHECK_WATCH_H
+
+#include <stddef.h>
+
+#include "check/compiled/compiled.h"
+
+#define PAGE_SHIFT 12
+#define PAGE_CELLS 512
+#define LEAF_SHIFT 31
+#define LEAF_PAGES (1u << (LEAF_SHIFT - PAGE_SHIFT))
+#define LEAVES (1u << 17) /* addresses have 48 bits */
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define HERE __builtin_return_address(0)
+
+struct page {
+	uint64_t *cells; /* NULL: nothing is watched there */
+	uint32_t ranges; /* that touch it */
+};
+
+struct leaf {
+	struct page pages[LEAF_PAGES];
+};
+
+extern struct leaf *leaves[LEAVES] __attribute__((visibility("hidden")));
+
+/* watch.c */
+
+/* The place accesses an element, in a page that has cells. */
+void watch_element(const void *site, uint64_t first, uint32_t bytes, enum compiled_kind kind);
+
+/* The place accesses a range, of any memory. */
+void watch_range(const void *site, const char *call, const void *first, size_t bytes, enum compiled_kind kind);
+
+static inline uint64_t *cells_of(uint64_t address)
+{
+	const struct leaf *leaf = __atomic_load_n(&leaves[address >> LEAF_SHIFT & (LEAVES - 1)], __ATOMIC_RELAXED);
+
+	return leaf ? __atomic_load_n(&leaf->pages[address >> PAGE_SHIFT & (LEAF_PAGES - 1)].cells, __ATOMIC_RELAXED)
+	            : NULL;
+}
+
+static inline void watch_access(const void *site, const volatile void *memory, uint32_t bytes, enum compiled_kind kind)
+{
+	uint64_t first = (uint64_t)(uintptr_t)memory;
+
+	if (LIKELY(!cells_of(first)))
+		return;
+	watch_element(site, first, bytes, kind);
+}
+
+/* object.c: files whose code was compiled so */
+
+uint32_t objects_count(void);
+
+/* Finds the code of those programs and libraries that are loaded. */
+void objects_find(void);
+
+/* Returns whether the address lies in the code of such a program or library. */
+bool object_has(const void *address);
+
+/* run.c: the caller holds the lock of watch.c */
+
+/* Adds an element, or a range. */
+void run_add(struct compiled_run element);
+
+/* Returns whether runs should be taken soon. */
+bool runs_are_many(void);
+
+uint64_t runs_lost(void);
+
+uint32_t runs_take(const struct compiled_run **runs);
+
+#endif

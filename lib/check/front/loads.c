@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See loads.h. */
+#include "check/front/loads.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#define WINDOWS_MAX 1024 /* parts, and pieces of memory that are attached */
+#define BUFFERS_MAX 1024
+#define LOOKED_BACK 8 /* buffers that are compared with a new one */
+
+struct memory {
+	uint64_t key; /* of the window */
+	uint64_t first, bytes;
+	bool stores_only;
+	int32_t target;   /* of the operation */
+	uint64_t request; /* that completes it; 0: none */
+};
+
+static const struct compiled *compiled;
+bool loads_are_on;
+static struct memory windows[WINDOWS_MAX], buffers[BUFFERS_MAX];
+static uint32_t window_count, buffer_count;
+static uint64_t unwatched_bytes, lost_buffers;
+
+void loads_open(uint64_t cell_bytes, void (*full)(void))
+{
+	const struct compiled *found = dlsym(RTLD_DEFAULT, COMPILED_SYMBOL);
+
+	if (!found || found->version != COMPILED_VERSION || found->objects() == 0)
+		return;
+	compiled = found;
+	loads_are_on = true;
+	compiled->begin(cell_bytes, full);
+}
+
+void loads_close(void)
+{
+	if (loads_are_on)
+		compiled->end();
+	loads_are_on = false;
+}
+
+uint32_t loads_take(const struct compiled_run **runs)
+{
+	return compiled->take(runs);
+}
+
+/* ---- windows ---- */
+
+static void add_window(uint64_t key, uint64_t first, uint64_t bytes)
+{
+	if (bytes == 0)
+		return;
+	if (window_count < WINDOWS_MAX && compiled->watch(first, bytes, false))
+		windows[window_count++] = (struct memory){ .key = key, .first = first, .bytes = bytes };
+	else
+		unwatched_bytes += bytes;
+}
+
+/* Lets go of the window's memory that begins there, or of all of it. */
+static void drop_window(uint64_t key, bool all, uint64_t first)
+{
+	for (uint32_t i = window_count; i-- > 0;) {
+		if (windows[i].key != key || (!all && windows[i].first != first))
+			continue;
+		compiled->unwatch(windows[i].first, windows[i].bytes, false);
+		windows[i] = windows[--window_count];
+	}
+}
+
+static bool is_in_window(const struct memory *buffer)
+{
+	for (uint32_t i = 0; i < window_count; i++) {
+		if (buffer->first >= windows[i].first && buffer->first + buffer->bytes <= windows[i].first + windows[i].bytes)
+			return true;
+	}
+	return false;
+}
+
+/* ---- buffers ---- */
+
+static void drop_buffer(uint32_t at)
+{
+	compiled->unwatch(buffers[at].first, buffers[at].bytes, buffers[at].stores_only);
+	memmove(&buffers[at], &buffers[at + 1], (--buffer_count - at) * sizeof(buffers[0]));
+}
+
+static bool is_same(const struct memory *a, const struct memory *b)
+{
+	return a->key == b->key && a->first == b->first && a->bytes == b->bytes && a->stores_only == b->stores_only &&
+	       a->target == b->target && a->request == b->request;
+}
+
+static bool is_there(const struct memory *buffer)
+{
+	for (uint32_t i = buffer_count; i-- > 0 && i + LOOKED_BACK >= buffer_count;) {
+		if (is_same(&buffers[i], buffer))
+			return true;
+	}
+	return false;
+}
+
+static void add_buffer(struct memory buffer)
+{
+	if (buffer.bytes == 0 || is_in_window(&buffer) || is_there(&buffer))
+		return;
+	if (buffer_count == BUFFERS_MAX) {
+		drop_buffer(0);
+		lost_buffers++;
+	}
+	if (compiled->watch(buffer.first, buffer.bytes, buffer.stores_only))
+		buffers[buffer_count++] = buffer;
+	else
+		lost_buffers++;
+}
+
+/* Between pieces of an operation more may be watched: the judge knows which bytes are its own. */
+static void add_pieces(struct memory buffer, const struct trace_piece pieces[], uint32_t count)
+{
+	uint64_t end = 0;
+
+	buffer.first = UINT64_MAX;
+	for (uint32_t i = 0; i < count; i++) {
+		if (pieces[i].bytes && pieces[i].first < buffer.first)
+			buffer.first = pieces[i].first;
+		if (pieces[i].bytes && pieces[i].first + pieces[i].bytes > end)
+			end = pieces[i].first + pieces[i].bytes;
+	}
+	buffer.bytes = end > buffer.first ? end - buffer.first : 0;
+	add_buffer(buffer);
+}
+
+static void add_operation(const struct trace_event *event, const struct trace_piece pieces[])
+{
+	struct memory buffer = { .key = event->object, .target = event->rank, .stores_only = true };
+	struct trace_piece read = { event->plain.read, event->plain.bytes };
+	struct trace_piece written = { event->plain.written, event->plain.bytes };
+
+	if (event->flags & OPERATION_PLAIN) {
+		add_pieces(buffer, &read, event->plain.sides & PLAIN_READ ? 1 : 0);
+		buffer.stores_only = false;
+		add_pieces(buffer, &written, event->plain.sides & PLAIN_WRITTEN ? 1 : 0);
+		return;
+	}
+	buffer.request = event->of.request;
+	pieces += event->of.target_pieces;
+	add_pieces(buffer, pieces, event->of.read_pieces);
+	buffer.stores_only = false;
+	add_pieces(buffer, pieces + event->of.read_pieces, event->of.written_pieces);
+}
+
+/* The event completes operations at their origin: of the window, of a target, or of a request. */
+static void complete(const struct trace_event *event)
+{
+	bool by_request = event->kind == TRACE_REQUEST_DONE;
+
+	for (uint32_t i = buffer_count; i-- > 0;) {
+		if (buffers[i].key != event->object || (by_request && buffers[i].request != event->id) ||
+		    (!by_request && event->rank >= 0 && buffers[i].target != event->rank))
+			continue;
+		drop_buffer(i);
+	}
+}
+
+/* ---- events ---- */
+
+static bool completes(const struct trace_event *event)
+{
+	return event->kind == TRACE_FLUSH || event->kind == TRACE_REQUEST_DONE || event->kind == TRACE_UNLOCK_END ||
+	       event->kind == TRACE_COMPLETE_END || event->kind == TRACE_WINDOW_FREE ||
+	       (event->kind == TRACE_FENCE_END && !(event->flags & FENCE_NOPRECEDE));
+}
+
+void loads_note(const struct trace_event *event, const struct trace_piece pieces[])
+{
+	if (event->kind == TRACE_OPERATION)
+		add_operation(event, pieces);
+	if (completes(event))
+		complete(event);
+	if (event->kind == TRACE_WINDOW || event->kind == TRACE_ATTACH)
+		add_window(event->object, event->base, event->size_bytes);
+	if (event->kind == TRACE_WINDOW_FREE || event->kind == TRACE_DETACH)
+		drop_window(event->object, event->kind == TRACE_WINDOW_FREE, event->base);
+}
+
+void loads_count(struct trace *trace)
+{
+	if (!loads_are_on)
+		return;
+	trace->compiled_objects = compiled->objects();
+	trace->unwatched_bytes = unwatched_bytes;
+	trace->lost_loads = compiled->lost() + lost_buffers;
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See local.h. */
+#include "check/judge/local.h"
+
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "check/compiled/compiled.h"
+
+#define QUEUE_MAX 65536 /* events of a segment that are kept; it is judged in parts then */
+#define PEEKS_MAX 256   /* of one rank's memory; more become one that reaches over all */
+#define LIST_MAX 65536  /* stretches; more become one */
+
+struct stretch {
+	uint64_t first, last;
+};
+
+/* A place that others look at. */
+struct peek {
+	struct stretch at;
+	uint64_t ns; /* when the first began */
+	uint32_t pending;
+};
+
+/* A rank's. */
+struct locals {
+	struct trace_event *queue;
+	uint32_t count, capacity;
+	uint64_t begun_ns; /* of the segment */
+	struct peek *peeks;
+	uint32_t peek_count, peek_capacity;
+	struct stretch *flags; /* where it ever stores small values; in order once `is_sorted` */
+	uint32_t flag_count, flag_capacity;
+	bool is_sorted;
+};
+
+static struct locals *locals; /* by rank */
+
+void locals_make(int ranks)
+{
+	locals = calloc((size_t)ranks, sizeof(*locals));
+	if (!locals)
+		program_fail("out of memory");
+}
+
+static bool is_store(const struct trace_event *event)
+{
+	return event->flags == KIND_STORE || event->flags == KIND_ATOMIC_STORE;
+}
+
+static struct stretch stretch_of(const struct trace_event *event)
+{
+	return (struct stretch){ event->local.first, event->local.first + (event->local.rows - 1) * event->local.pitch +
+		                                             (uint64_t)(event->local.count - 1) * event->local.stride +
+		                                             event->local.bytes - 1 };
+}
+
+static bool overlap(const struct stretch *a, const struct stretch *b)
+{
+	return a->first <= b->last && b->first <= a->last;
+}
+
+static void widen(struct stretch *stretch, const struct stretch *more)
+{
+	if (more->first < stretch->first)
+		stretch->first = more->first;
+	if (more->last > stretch->last)
+		stretch->last = more->last;
+}
+
+/* ---- where a rank stores small values ---- */
+
+static int compare(const void *a, const void *b)
+{
+	const struct stretch *left = a, *right = b;
+
+	return (left->first > right->first) - (left->first < right->first);
+}
+
+/* Sorts the stretches, and joins those that touch. */
+static void sort_flags(struct locals *of)
+{
+	uint32_t kept = 0;
+
+	if (of->is_sorted || of->flag_count == 0)
+		return;
+	of->is_sorted = true;
+	qsort(of->flags, of->flag_count, sizeof(*of->flags), compare);
+	for (uint32_t i = 1; i < of->flag_count; i++) {
+		if (of->flags[i].first <= of->flags[kept].last + 1)
+			widen(&of->flags[kept], &of->flags[i]);
+		else
+			of->flags[++kept] = of->flags[i];
+	}
+	of->flag_count = kept + 1;
+}
+
+/* If many are left when they are sorted, they become one. */
+static void make_room(struct locals *of)
+{
+	if (of->flag_count < LIST_MAX)
+		return;
+	sort_flags(of);
+	if (of->flag_count < LIST_MAX / 2)
+		return;
+	widen(&of->flags[0], &of->flags[of->flag_count - 1]);
+	of->flag_count = 1;
+}
+
+void local_scan(const struct trace_event *event, int rank)
+{
+	struct locals *of = &locals[rank];
+
+	if (event->kind != TRACE_LOCAL || !is_store(event) || event->local.bytes > FLAG_BYTES)
+		return;
+	make_room(of);
+	of->is_sorted = false;
+	*(struct stretch *)program_append(&of->flags, &of->flag_count, &of->flag_capacity, sizeof(struct stretch)) =
+		stretch_of(event);
+}
+
+static bool has_flag(struct locals *of, const struct stretch *at)
+{
+	uint32_t first = 0, end;
+
+	sort_flags(of);
+	for (end = of->flag_count; first < end;) {
+		uint32_t middle = first + (end - first) / 2;
+
+		if (of->flags[middle].last < at->first)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first < of->flag_count && overlap(&of->flags[first], at);
+}
+
+/* ---- peeks ---- */
+
+bool is_peek(const struct operation *operation)
+{
+	return operation->at->is_flag &&
+	       (operation->is_fetch || operation->at->how == HOW_GET || operation->at->how == HOW_READ_ATOMICALLY);
+}
+
+static struct stretch piece_of(const struct access *access)
+{
+	return (struct stretch){ access->pieces[0].first, access->pieces[0].first + access->pieces[0].bytes - 1 };
+}
+
+static struct peek *find_peek(struct locals *of, const struct stretch *at)
+{
+	for (uint32_t i = 0; i < of->peek_count; i++) {
+		if (of->peeks[i].at.first <= at->first && of->peeks[i].at.last >= at->last)
+			return &of->peeks[i];
+	}
+	return NULL;
+}
+
+static void join_peeks(struct locals *of)
+{
+	for (uint32_t i = 1; i < of->peek_count; i++) {
+		widen(&of->peeks[0].at, &of->peeks[i].at);
+		of->peeks[0].pending += of->peeks[i].pending;
+		if (of->peeks[i].ns < of->peeks[0].ns)
+			of->peeks[0].ns = of->peeks[i].ns;
+	}
+	of->peek_count = 1;
+}
+
+void peek_begin(const struct access *access)
+{
+	struct locals *of = &locals[access->owner];
+	struct stretch at = piece_of(access);
+	struct peek *peek = find_peek(of, &at);
+
+	if (!peek) {
+		if (of->peek_count == PEEKS_MAX)
+			join_peeks(of);
+		peek = program_append(&of->peeks, &of->peek_count, &of->peek_capacity, sizeof(*peek));
+		*peek = (struct peek){ .at = at, .ns = access->ns };
+	}
+	peek->pending++;
+}
+
+void peek_end(const struct access *access)
+{
+	struct locals *of = &locals[access->owner];
+	struct stretch at = piece_of(access);
+	struct peek *peek = find_peek(of, &at);
+	struct clock *known;
+
+	if (peek && peek->pending > 0)
+		peek->pending--;
+	if (!has_flag(of, &at))
+		return;
+	known = clock_keep(access->owner);
+	clock_join(access->rank, known);
+	clock_drop(known);
+}
+
+/* ---- a segment ---- */
+
+void local_add(const struct trace_event *event, int rank)
+{
+	struct locals *of = &locals[rank];
+
+	if (of->count == QUEUE_MAX)
+		locals_judge(rank);
+	*(struct trace_event *)program_append(&of->queue, &of->count, &of->capacity, sizeof(*event)) = *event;
+}
+
+static bool is_shared(int rank)
+{
+	for (const struct view *view = replaying.ranks[rank].views; view; view = view->next_of_rank) {
+		if (view->window->is_shared)
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether the segment has stored a small value where the others look. */
+static bool is_seen(const struct locals *of, const struct peek *peek)
+{
+	for (uint32_t i = 0; i < of->count; i++) {
+		struct stretch at = stretch_of(&of->queue[i]);
+
+		if (is_store(&of->queue[i]) && of->queue[i].local.bytes <= FLAG_BYTES && overlap(&at, &peek->at))
+			return true;
+	}
+	return false;
+}
+
+/* Returns since when others may know of the segment, or 0: they do not. */
+static uint64_t known_since(const struct locals *of, int rank)
+{
+	uint64_t since = is_shared(rank) ? of->begun_ns : UINT64_MAX;
+
+	for (uint32_t i = 0; i < of->peek_count && since > of->begun_ns; i++) {
+		const struct peek *peek = &of->peeks[i];
+
+		if (peek->ns < since && is_seen(of, peek))
+			since = peek->ns > of->begun_ns ? peek->ns : of->begun_ns;
+	}
+	return since == UINT64_MAX ? 0 : since;
+}
+
+/* Its time is that of the rank's last call: it may be soon behind. */
+static struct access *access_of(const struct trace_event *event, int rank, uint64_t since_ns)
+{
+	static struct trace_piece pieces[RUN_PIECES_MAX];
+	bool is_whole = event->local.stride == event->local.bytes;
+	uint64_t bytes = is_whole ? (uint64_t)event->local.count * event->local.bytes : event->local.bytes;
+	uint32_t count = 0;
+
+	for (uint64_t row = 0; row < event->local.rows; row++) {
+		for (uint64_t i = 0; i < (is_whole ? 1 : event->local.count); i++)
+			pieces[count++] =
+				(struct trace_piece){ event->local.first + row * event->local.pitch + i * event->local.stride, bytes };
+	}
+	return access_new((struct access){ .rank = rank,
+	                                   .owner = rank,
+	                                   .how = is_store(event) ? HOW_STORE : HOW_LOAD,
+	                                   .is_own = true,
+	                                   .is_indivisible = event->flags >= KIND_ATOMIC_LOAD,
+	                                   .is_flag = event->local.bytes <= FLAG_BYTES,
+	                                   .since_ns = since_ns,
+	                                   .site = event->site,
+	                                   .ns = locals[rank].begun_ns },
+	                  pieces, count);
+}
+
+static void judge_run(const struct trace_event *event, int rank, uint64_t time, uint64_t since_ns)
+{
+	struct access *access = access_of(event, rank, since_ns);
+
+	access_end(access, (struct end){ rank, time, event->site, replaying.event_ns });
+	if (since_ns)
+		access_pass(access, clock_keep(rank));
+	else
+		access_begin(access, clock_keep(rank));
+}
+
+/* Loads come first: one that polls ends what a store then overwrites. */
+void locals_judge(int rank)
+{
+	struct locals *of = &locals[rank];
+	uint64_t since_ns, time;
+
+	if (of->count == 0)
+		return;
+	since_ns = known_since(of, rank);
+	time = clock_step(rank);
+	for (uint32_t i = 0; i < of->count; i++) {
+		if (!is_store(&of->queue[i]))
+			judge_run(&of->queue[i], rank, time, since_ns);
+	}
+	for (uint32_t i = 0; i < of->count; i++) {
+		if (is_store(&of->queue[i]))
+			judge_run(&of->queue[i], rank, time, since_ns);
+	}
+	of->count = 0;
+}
+
+void locals_begin(int rank)
+{
+	struct locals *of = &locals[rank];
+	uint32_t kept = 0;
+
+	of->begun_ns = replaying.event_ns;
+	for (uint32_t i = 0; i < of->peek_count; i++) {
+		if (of->peeks[i].pending > 0)
+			of->peeks[kept++] = of->peeks[i];
+	}
+	of->peek_count = kept;
+}
