@@ -172,6 +172,7 @@ static MPI_Request request_of(const struct operation *op)
 
 static void begin_operation(const struct operation *op)
 {
+	static const long compared = 0;
 	int n = op->shape.count;
 	MPI_Datatype type = op->shape.type;
 	MPI_Win win = op->window->win;
@@ -189,7 +190,7 @@ static void begin_operation(const struct operation *op)
 	} else if (is(op, "fetch_and_op")) {
 		MPI_Fetch_and_op(op->local, op->result, MPI_LONG, TARGET, at, MPI_SUM, win);
 	} else if (is(op, "compare_and_swap")) {
-		MPI_Compare_and_swap(op->local, op->result, op->result, MPI_LONG, TARGET, at, win);
+		MPI_Compare_and_swap(op->local, &compared, op->result, MPI_LONG, TARGET, at, win);
 	} else {
 		request = request_of(op);
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
