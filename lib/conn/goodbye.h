@@ -24,9 +24,8 @@
  * death if the peer's word is in our area (peer_lost).
  *
  * No rank needs one that has left. A collective call ends only when what this rank owes the others
- * lies in their memory, or in requests that step 1 waits for. Windows are freed, so no rank looks
- * anything up here or has an epoch with this one. After a failed call (a death, a timeout), a rank
- * may wait in vain for one that has left:
+ * lies in their memory, or in requests that step 1 waits for. Windows are freed. After a failed
+ * call (a death, a timeout), a rank may wait in vain for one that has left:
  *
  *   for a message, connected    the goodbye has arrived without the message: the call fails
  *                               (coll.c) while the leaving rank waits in step 4

@@ -373,8 +373,8 @@ static int issue_by_page_lock(struct oriel_win *win, const struct link *link, st
 }
 
 /*
- * Private memory of a target that does not poll: the origin copies some pages here, changes them
- * and copies them back, under the page locks. The handler does the rest.
+ * Private memory: the origin copies some pages here, changes them and copies them back, under the
+ * page locks. The handler does the rest.
  */
 
 #define CACHE_LINE_BYTES 64
@@ -524,13 +524,16 @@ static bool would_pass_am(const struct oriel_win *win, struct link *link, const 
 	return false;
 }
 
-/* Returns whether to copy. A target that polls applies an active message in less time. */
+/* A target that polls applies an active message of fewer bytes in less time. */
+#define COPIED_MIN_BYTES ((size_t)2 << 10)
+
 static bool takes_copies(const struct oriel_win *win, struct link *link, const struct acc *acc)
 {
 	struct direct_access *direct = &link->peer->direct;
+	const bool many = acc->blocks == 0 && element_span(acc->type, acc->count) >= COPIED_MIN_BYTES;
 
 	if (acc->blocks > COPIED_BLOCKS || link_mapped(link) || !direct_has_list_puts(direct) ||
-	    !are_whole_in_copies(acc) || would_pass_am(win, link, acc) || direct_polls(direct))
+	    !are_whole_in_copies(acc) || would_pass_am(win, link, acc) || (!many && direct_polls(direct)))
 		return false;
 	page_locks_map(link->peer);
 	return peer_page_locks(link->peer);

@@ -4,10 +4,9 @@
  *
  * DESIGN NOTES
  *
- * A single word is mostly a counter. There an atomic instruction is faster than page lock
- * (page_lock.h) and update together, and locks nothing. A vector of words is changed faster by
- * plain code. So each page lock has a mode, which determines how all ranks change the words of its
- * pages:
+ * For a single word an atomic instruction is faster than page lock (page_lock.h) and update
+ * together. Plain code is faster for a vector of words. So each page lock has a mode, which
+ * determines how all ranks change the words of its pages:
  *
  *   MODE_ATOMIC      by instructions; under the page lock, or a few of them at once without it
  *   MODE_SWITCHING   by instructions, under the page lock

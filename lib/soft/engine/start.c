@@ -129,7 +129,7 @@ static void segment_init(struct soft_core *core)
  * Enlarges the table of descriptors, by a descriptor with a high number. In a process with threads
  * the kernel waits for an RCU grace period before it doubles a full table: milliseconds, or half a
  * minute on an oversubscribed machine. So the table grows when the library is loaded, and in a
- * child, whose table begins small. A failure is ignored.
+ * child.
  */
 static void grow_descriptor_table(int any_fd)
 {
