@@ -68,7 +68,7 @@ typedef struct oriel_request {
 	oriel_win *win;
 	uint64_t window_serial;
 	uint64_t number;
-	uint64_t records;
+	uint64_t am_number;
 	int target_rank;
 	int scope;
 } oriel_request;

@@ -70,7 +70,7 @@ static int request_make(struct oriel_win *win, int rank, struct link *link, enum
 	*request = (oriel_request){ .win = win,
 		                        .window_serial = win->handle.serial,
 		                        .number = upto.number,
-		                        .records = upto.am_number,
+		                        .am_number = upto.am_number,
 		                        .target_rank = rank,
 		                        .scope = (int)scope };
 	return 0;
@@ -108,14 +108,14 @@ int oriel_win_iflush_local(oriel_win *win, int target_rank, oriel_request *reque
 static int target_step(struct oriel_win *win, oriel_request *request)
 {
 	struct link *link = link_find(win, request->target_rank);
-	struct watermark upto = { request->number, request->records };
+	struct watermark upto = { request->number, request->am_number };
 	int rc;
 
 	if (!link)
 		return 1; /* nothing was ever issued to it */
 	rc = watermark_step(win, link, request->scope == REQUEST_LOCAL, &upto);
 	request->number = upto.number;
-	request->records = upto.am_number;
+	request->am_number = upto.am_number;
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 

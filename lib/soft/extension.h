@@ -16,22 +16,22 @@
  * A mapped region of a peer: the bytes [addr, addr + size_bytes), as keys name them, are at `here`
  * in this process.
  */
-struct softverbs_lent {
+struct softverbs_mapping {
 	uint64_t addr;
 	size_t size_bytes;
 	void *here;
 };
 
-typedef int softverbs_lend_fn(struct ibv_qp *qp, uint32_t rkey, unsigned int access, struct softverbs_lent *lent);
-typedef void softverbs_give_back_fn(const struct softverbs_lent *lent);
+typedef int softverbs_map_fn(struct ibv_qp *qp, uint32_t rkey, unsigned int access, struct softverbs_mapping *mapping);
+typedef void softverbs_unmap_fn(const struct softverbs_mapping *mapping);
 
 /*
  * Maps the region of a key that grants `access` (IBV_ACCESS_REMOTE_WRITE, IBV_ACCESS_REMOTE_READ)
- * to this queue pair, which is in RTS. Returns 0 and *lent, or an errno value: then the caller uses
- * verbs. The caller gives each mapping back once.
+ * to this queue pair, which is in RTS. Returns 0 and *mapping, or an errno value: then the caller
+ * uses verbs. The caller unmaps each mapping once.
  */
-__attribute__((visibility("default"))) softverbs_lend_fn softverbs_lend;
-__attribute__((visibility("default"))) softverbs_give_back_fn softverbs_give_back;
+__attribute__((visibility("default"))) softverbs_map_fn softverbs_map;
+__attribute__((visibility("default"))) softverbs_unmap_fn softverbs_unmap;
 
 /*
  * Carries out an RDMA WRITE (`write`) or READ between `here` and a peer's memory before it returns

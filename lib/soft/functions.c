@@ -13,8 +13,8 @@
 const struct verbs_functions verbs_softverbs = {
 	.name = "softverbs",
 	VERBS_FUNCTIONS,
-	.lend = softverbs_lend,
-	.give_back = softverbs_give_back,
+	.map = softverbs_map,
+	.unmap = softverbs_unmap,
 	.move = softverbs_move,
 	.read_list = softverbs_read_list,
 	.write_list = softverbs_write_list,

@@ -131,7 +131,7 @@ const char *device_name(const struct device *device);
  */
 static inline bool device_maps_memory(const struct device *device)
 {
-	return device->direct.lend;
+	return device->direct.map;
 }
 
 #endif

@@ -187,7 +187,7 @@ static struct providers choose_loaded(const char *wanted)
 
 bool provider_system_is_softverbs(void)
 {
-	return verbs_direct(&verbs_system).lend;
+	return verbs_direct(&verbs_system).map;
 }
 
 struct providers providers_choose(const char *wanted_device)

@@ -13,41 +13,41 @@ void direct_init(struct direct_access *direct, struct wire *wire, const struct d
 }
 
 /* Maps a region by the device's function. The caller holds wire->lock. */
-static bool map_region(const struct direct_access *direct, uint32_t rkey, struct softverbs_lent *lent)
+static bool map_region(const struct direct_access *direct, uint32_t rkey, struct softverbs_mapping *mapping)
 {
 	const unsigned access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 	const struct wire *wire = direct->wire;
 
-	return direct->functions.lend && wire->state == WIRE_UP && wire->qp &&
-	       direct->functions.lend(wire->qp, rkey, access, lent) == 0;
+	return direct->functions.map && wire->state == WIRE_UP && wire->qp &&
+	       direct->functions.map(wire->qp, rkey, access, mapping) == 0;
 }
 
 bool direct_map(struct direct_access *direct, struct remote base, size_t size_bytes, void **here)
 {
-	struct softverbs_lent lent;
+	struct softverbs_mapping mapping;
 	bool mapped;
 
 	*here = (void *)(uintptr_t)base.addr;
 	if (direct->self)
 		return true;
 	owned_lock_take(&direct->wire->lock);
-	mapped = map_region(direct, base.rkey, &lent);
+	mapped = map_region(direct, base.rkey, &mapping);
 	owned_lock_give(&direct->wire->lock);
 	if (!mapped)
 		return false;
-	*here = lent.here;
-	if (lent.addr == base.addr && lent.size_bytes == size_bytes)
+	*here = mapping.here;
+	if (mapping.addr == base.addr && mapping.size_bytes == size_bytes)
 		return true;
-	direct->functions.give_back(&lent); /* not a whole region: the peer has another layout */
+	direct->functions.unmap(&mapping); /* not a whole region: the peer has another layout */
 	return false;
 }
 
 void direct_unmap(struct direct_access *direct, void *here, size_t size_bytes)
 {
-	struct softverbs_lent lent = { .size_bytes = size_bytes, .here = here };
+	struct softverbs_mapping mapping = { .size_bytes = size_bytes, .here = here };
 
 	if (!direct->self)
-		direct->functions.give_back(&lent);
+		direct->functions.unmap(&mapping);
 }
 
 /* Returns whether nothing is left to be posted: the device may copy at once. With wire->lock. */
@@ -137,14 +137,14 @@ static const struct direct_slab *find_slab(const struct direct_access *direct, u
 static const struct direct_slab *add_slab(struct direct_access *direct, uint32_t rkey, bool keeps_no)
 {
 	struct direct_slab *slab = &direct->slabs[direct->slab_count];
-	struct softverbs_lent lent;
-	bool mapped = map_region(direct, rkey, &lent);
+	struct softverbs_mapping mapping;
+	bool mapped = map_region(direct, rkey, &mapping);
 
 	if (!mapped && !keeps_no)
 		return NULL;
 	*slab = (struct direct_slab){ .rkey = rkey };
 	if (mapped)
-		*slab = (struct direct_slab){ rkey, lent.addr, lent.size_bytes, lent.here };
+		*slab = (struct direct_slab){ rkey, mapping.addr, mapping.size_bytes, mapping.here };
 	state_store(&direct->slab_count, direct->slab_count + 1); /* pairs with the state_load of direct_word */
 	return slab;
 }
@@ -169,7 +169,7 @@ static uint64_t *find_words(struct direct_access *direct, struct remote words, s
 
 	if (direct->self)
 		return (uint64_t *)(uintptr_t)words.addr;
-	if (!direct->functions.lend || state_load(&direct->wire->state) != WIRE_UP)
+	if (!direct->functions.map || state_load(&direct->wire->state) != WIRE_UP)
 		return NULL;
 	slab = find_slab(direct, words.rkey, count);
 	if (slab)

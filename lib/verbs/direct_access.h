@@ -90,7 +90,7 @@ uint64_t direct_put_list_sync(struct direct_access *direct, const struct softver
 /* Returns whether direct_word may succeed. */
 static inline bool direct_has_stores(const struct direct_access *direct)
 {
-	return direct->self || direct->functions.lend;
+	return direct->self || direct->functions.map;
 }
 
 /*

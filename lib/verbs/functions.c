@@ -29,12 +29,12 @@ static void find_global(const char *name, void *pointer)
  */
 struct verbs_direct verbs_direct(const struct verbs_functions *functions)
 {
-	struct verbs_direct direct = { functions->lend,       functions->give_back, functions->move,  functions->read_list,
-		                           functions->write_list, functions->polls,     functions->served };
+	struct verbs_direct direct = { functions->map,        functions->unmap, functions->move,  functions->read_list,
+		                           functions->write_list, functions->polls, functions->served };
 
 	if (functions == &verbs_system && !getenv("ORIEL_TEST_NODE")) {
-		find_global("softverbs_lend", &direct.lend);
-		find_global("softverbs_give_back", &direct.give_back);
+		find_global("softverbs_map", &direct.map);
+		find_global("softverbs_unmap", &direct.unmap);
 		find_global("softverbs_move", &direct.move);
 		find_global("softverbs_read_list", &direct.read_list);
 		find_global("softverbs_write_list", &direct.write_list);

@@ -61,8 +61,8 @@ struct verbs_functions {
 	const char *(*event_str)(enum rdma_cm_event_type event);
 
 	/* NULL, except for softverbs: extension.h. */
-	softverbs_lend_fn *lend;
-	softverbs_give_back_fn *give_back;
+	softverbs_map_fn *map;
+	softverbs_unmap_fn *unmap;
 	softverbs_move_fn *move;
 	softverbs_read_list_fn *read_list;
 	softverbs_write_list_fn *write_list;
@@ -123,8 +123,8 @@ extern const struct verbs_functions verbs_softverbs;
 
 /* Functions of softverbs, however loaded, for direct access; NULL for other devices. */
 struct verbs_direct {
-	softverbs_lend_fn *lend;
-	softverbs_give_back_fn *give_back;
+	softverbs_map_fn *map;
+	softverbs_unmap_fn *unmap;
 	softverbs_move_fn *move;
 	softverbs_read_list_fn *read_list;
 	softverbs_write_list_fn *write_list;

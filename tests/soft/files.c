@@ -50,19 +50,19 @@ static enum ibv_wc_status transfer(struct two *two, enum ibv_wr_opcode op)
 	return post(two, op, 4096) == 0 ? lab_wait(two->lab.a.send_cq).status : (enum ibv_wc_status) - 1;
 }
 
-/* 0: lent and given back; an errno value; -1: the device does not lend. */
-static int lend(const struct two *two)
+/* 0: mapped and unmapped; an errno value; -1: the device maps nothing. */
+static int map_other(const struct two *two)
 {
-	softverbs_give_back_fn *back;
-	softverbs_lend_fn *ask;
-	struct softverbs_lent lent;
+	softverbs_unmap_fn *back;
+	softverbs_map_fn *ask;
+	struct softverbs_mapping mapping;
 	int err;
 
-	if (!find_function("softverbs_lend", &ask) || !find_function("softverbs_give_back", &back))
+	if (!find_function("softverbs_map", &ask) || !find_function("softverbs_unmap", &back))
 		return -1;
-	err = ask(two->lab.a.qp, two->theirs.rkey, IBV_ACCESS_REMOTE_WRITE, &lent);
+	err = ask(two->lab.a.qp, two->theirs.rkey, IBV_ACCESS_REMOTE_WRITE, &mapping);
 	if (!err)
-		back(&lent);
+		back(&mapping);
 	return err;
 }
 
@@ -90,21 +90,21 @@ static enum lab_verdict files__read_of_a_file_that_shrank_fails(void)
 	return file_that_shrinks(IBV_WR_RDMA_READ);
 }
 
-static enum lab_verdict files__unsealed_file_is_not_lent(void)
+static enum lab_verdict files__unsealed_file_is_not_mapped(void)
 {
 	struct two two;
 	enum lab_verdict verdict = start(&two, 0);
 
 	if (verdict != LAB_PASSED)
 		return verdict;
-	if (lend(&two) < 0)
+	if (map_other(&two) < 0)
 		return LAB_UNSUPPORTED;
-	CHECK(lend(&two) == EOPNOTSUPP);
+	CHECK(map_other(&two) == EOPNOTSUPP);
 	CHECK(tell(&two) && hear(&two));
 	return finish(&two);
 }
 
-static enum lab_verdict files__sealed_file_is_lent(void)
+static enum lab_verdict files__sealed_file_is_mapped(void)
 {
 	struct two two;
 	enum lab_verdict verdict = start(&two, F_SEAL_SHRINK);
@@ -112,9 +112,9 @@ static enum lab_verdict files__sealed_file_is_lent(void)
 	if (verdict != LAB_PASSED)
 		return verdict;
 	CHECK(transfer(&two, IBV_WR_RDMA_WRITE) == IBV_WC_SUCCESS);
-	if (lend(&two) < 0)
+	if (map_other(&two) < 0)
 		return LAB_UNSUPPORTED;
-	CHECK(lend(&two) == 0);
+	CHECK(map_other(&two) == 0);
 	/* Its owner cannot shrink it; the peer goes on. */
 	CHECK(tell(&two) && hear(&two));
 	CHECK(transfer(&two, IBV_WR_RDMA_WRITE) == IBV_WC_SUCCESS);
@@ -188,10 +188,10 @@ static enum lab_verdict files__device_memory_is_sealed(void)
 }
 
 static const struct lab_case cases[] = {
-	{ "files: write to a file that shrank fails", files__write_to_a_file_that_shrank_fails, "lib/soft/rma/reach.c" },
-	{ "files: read of a file that shrank fails", files__read_of_a_file_that_shrank_fails, "lib/soft/rma/reach.c" },
-	{ "files: unsealed file is not lent", files__unsealed_file_is_not_lent, "lib/soft/rma/reach.c" },
-	{ "files: sealed file is lent", files__sealed_file_is_lent, "lib/soft/rma/reach.c" },
+	{ "files: write to a file that shrank fails", files__write_to_a_file_that_shrank_fails, "lib/soft/rma/rmap.c" },
+	{ "files: read of a file that shrank fails", files__read_of_a_file_that_shrank_fails, "lib/soft/rma/rmap.c" },
+	{ "files: unsealed file is not mapped", files__unsealed_file_is_not_mapped, "lib/soft/rma/rmap.c" },
+	{ "files: sealed file is mapped", files__sealed_file_is_mapped, "lib/soft/rma/rmap.c" },
 	{ "files: moved at once", files__moved_at_once, "lib/soft/post/move.c" },
 	{ "files: device memory is sealed", files__device_memory_is_sealed, "lib/soft/base/memory.c" },
 };

@@ -189,7 +189,7 @@ static int devices(void)
 
 static bool others_see_nothing(const char *path)
 {
-	const char *names[] = { "softverbs_lend", "softverbs_watch", "verbs_softverbs" };
+	const char *names[] = { "softverbs_map", "softverbs_watch", "verbs_softverbs" };
 	struct joined joined;
 	int before = devices();
 

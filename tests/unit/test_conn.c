@@ -6,9 +6,9 @@
 
 #include "suites.h"
 
-static int lend_nothing(struct ibv_qp *qp, uint32_t rkey, unsigned int access, struct softverbs_lent *lent)
+static int map_nothing(struct ibv_qp *qp, uint32_t rkey, unsigned int access, struct softverbs_mapping *mapping)
 {
-	(void)qp, (void)rkey, (void)access, (void)lent;
+	(void)qp, (void)rkey, (void)access, (void)mapping;
 	return EOPNOTSUPP;
 }
 
@@ -24,7 +24,7 @@ static void attempt_init(struct attempt *attempt, bool lends)
 {
 	uint64_t now = now_ns();
 
-	*attempt = (struct attempt){ .device.direct.lend = lends ? lend_nothing : NULL,
+	*attempt = (struct attempt){ .device.direct.map = lends ? map_nothing : NULL,
 		                         .peer = { .job = &attempt->job, .device = &attempt->device, .rank = 1 },
 		                         .conn = { .state = CONN_CONNECT,
 		                                   .attempt = 1,

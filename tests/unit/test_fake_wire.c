@@ -891,37 +891,37 @@ static void reach__self_needs_no_queue_pair(void)
 }
 
 static bool lends;
-static uint64_t lent_word;
+static uint64_t mapped_word;
 
-static int lend_a_word(struct ibv_qp *qp, uint32_t rkey, unsigned int access, struct softverbs_lent *lent)
+static int map_a_word(struct ibv_qp *qp, uint32_t rkey, unsigned int access, struct softverbs_mapping *mapping)
 {
 	(void)qp;
 	(void)rkey;
 	(void)access;
-	*lent = (struct softverbs_lent){ 0, sizeof(lent_word), &lent_word };
+	*mapping = (struct softverbs_mapping){ 0, sizeof(mapped_word), &mapped_word };
 	return lends ? 0 : EOPNOTSUPP;
 }
 
-static void take_back(const struct softverbs_lent *lent)
+static void unmap_word(const struct softverbs_mapping *mapping)
 {
-	(void)lent;
+	(void)mapping;
 }
 
 /* A device that waits for its peer lends nothing yet. The answer for a flag is kept for ever. */
 static void reach__no_to_a_reader_is_not_kept(void)
 {
-	struct device device = { .direct = { .lend = lend_a_word, .give_back = take_back } };
+	struct device device = { .direct = { .map = map_a_word, .unmap = unmap_word } };
 	struct remote read_first = { 0, 1 }, flag_first = { 0, 2 };
 	struct direct_access direct;
 
 	join();
 	direct_init(&direct, &a.wire, &device, false);
 	lends = false;
-	CU_ASSERT_PTR_NULL(direct_words(&direct, read_first, sizeof(lent_word)));
+	CU_ASSERT_PTR_NULL(direct_words(&direct, read_first, sizeof(mapped_word)));
 	CU_ASSERT_PTR_NULL(direct_word(&direct, flag_first));
 	lends = true;
-	CU_ASSERT_PTR_EQUAL(direct_word(&direct, read_first), &lent_word);
-	CU_ASSERT_PTR_NULL(direct_words(&direct, flag_first, sizeof(lent_word)));
+	CU_ASSERT_PTR_EQUAL(direct_word(&direct, read_first), &mapped_word);
+	CU_ASSERT_PTR_NULL(direct_words(&direct, flag_first, sizeof(mapped_word)));
 	CU_ASSERT_PTR_NULL(direct_word(&direct, flag_first));
 	direct_close(&direct);
 	part();

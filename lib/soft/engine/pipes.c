@@ -43,7 +43,7 @@
 #include "soft/peer/peer.h"
 #include "soft/peer/pipe.h"
 #include "soft/rma/copy.h"
-#include "soft/rma/reach.h"
+#include "soft/rma/rmap.h"
 #include "soft/state/core.h"
 #include "soft/state/shm.h"
 
@@ -266,7 +266,7 @@ void soft_out_put(struct soft_out *out)
 {
 	if (atomic_fetch_sub(&out->refs, 1) != 1)
 		return;
-	soft_reach_forget(out);
+	soft_rmap_forget(out);
 	if (!out->answered || soft_peer_unmap(&out->peer))
 		close(out->sock);
 	munmap(out->shm, sizeof(*out->shm));

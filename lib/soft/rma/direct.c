@@ -23,7 +23,7 @@
 #include "soft/rma/copy.h"
 #include "soft/rma/direct.h"
 #include "soft/rma/proto.h"
-#include "soft/rma/reach.h"
+#include "soft/rma/rmap.h"
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
 
@@ -146,18 +146,18 @@ static enum soft_direct act(struct soft_qp *qp, const struct soft_rdma *op, cons
 	/* A request of no bytes needs no key. */
 	if (op->length == 0)
 		return SOFT_DIRECT_DONE;
-	mr = soft_reach_region(qp, (struct soft_span){ op->raddr, op->length, op->rkey }, target->access);
+	mr = soft_rmap_region(qp, (struct soft_span){ op->raddr, op->length, op->rkey }, target->access);
 	if (!mr || (target->atomic && (mr->addr + (op->raddr - mr->iova)) % sizeof(uint64_t)))
 		return SOFT_DIRECT_RING;
-	switch (soft_reach_of(qp->out, mr, op->raddr, &at)) {
-	case SOFT_REACH_MAPPED:
+	switch (soft_rmap_of(qp->out, mr, op->raddr, &at)) {
+	case SOFT_RMAP_MAPPED:
 		act_mapped(op, at);
 		return SOFT_DIRECT_DONE;
-	case SOFT_REACH_VM:
+	case SOFT_RMAP_VM:
 		if (!target->atomic)
 			return act_vm(qp, op, mr->addr + (op->raddr - mr->iova), status);
 		break;
-	case SOFT_REACH_NONE:
+	case SOFT_RMAP_NONE:
 		break;
 	}
 	return SOFT_DIRECT_RING;
@@ -185,10 +185,10 @@ void soft_direct_end(struct soft_qp *qp)
 
 bool soft_direct_reaches(struct soft_qp *qp, struct soft_span span, uint32_t access, uint64_t *there)
 {
-	const struct shm_mr *mr = soft_reach_region(qp, span, access);
+	const struct shm_mr *mr = soft_rmap_region(qp, span, access);
 	void *at;
 
-	if (!mr || soft_reach_of(qp->out, mr, span.addr, &at) != SOFT_REACH_VM)
+	if (!mr || soft_rmap_of(qp->out, mr, span.addr, &at) != SOFT_RMAP_VM)
 		return false;
 	*there = mr->addr + (span.addr - mr->iova);
 	return true;

@@ -23,11 +23,11 @@
 #include "soft/extension.h"
 #include "soft/mem/key.h"
 #include "soft/peer/pipe.h"
-#include "soft/rma/reach.h"
+#include "soft/rma/rmap.h"
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
 
-const struct shm_mr *soft_reach_region(struct soft_qp *qp, struct soft_span span, uint32_t access)
+const struct shm_mr *soft_rmap_region(struct soft_qp *qp, struct soft_span span, uint32_t access)
 {
 	for (;;) {
 		const struct shm_mr *mr = soft_key_find(qp->out->peer.seg, span, qp->peer->pd, qp->attr.dest_qp_num, access);
@@ -79,41 +79,41 @@ static void map_region(const struct soft_out *out, const struct shm_mr *mr, stru
 {
 	rmap->base = soft_map_peer(out, mr, 0, mr->length);
 	rmap->length = mr->length;
-	rmap->reach = rmap->base ? SOFT_REACH_MAPPED : SOFT_REACH_VM;
+	rmap->kind = rmap->base ? SOFT_RMAP_MAPPED : SOFT_RMAP_VM;
 }
 
-void soft_reach_renew(struct soft_out *out, const struct shm_mr *mr, uint32_t place)
+void soft_rmap_renew(struct soft_out *out, const struct shm_mr *mr, uint32_t place)
 {
 	struct soft_rmap *rmap = &out->rmap[place];
 
 	pthread_mutex_lock(&out->map_lock);
 	if (atomic_load_explicit(&rmap->serial, memory_order_relaxed) != mr->serial) {
 		/* The withdrawal of its key waited until no thread used the old mapping. */
-		if (rmap->reach == SOFT_REACH_MAPPED)
+		if (rmap->kind == SOFT_RMAP_MAPPED)
 			soft_unmap_peer(rmap->base, rmap->length);
 		map_region(out, mr, rmap);
 		if (out->rmap_top <= place)
 			out->rmap_top = place + 1;
-		/* Pairs with the load in soft_reach_of: base and reach are written. */
+		/* Pairs with the load in soft_rmap_of: base and kind are written. */
 		atomic_store_explicit(&rmap->serial, mr->serial, memory_order_release);
 	}
 	pthread_mutex_unlock(&out->map_lock);
 }
 
-void soft_reach_forget(struct soft_out *out)
+void soft_rmap_forget(struct soft_out *out)
 {
 	for (uint32_t i = 0; i < out->rmap_top; i++)
-		if (out->rmap[i].reach == SOFT_REACH_MAPPED)
+		if (out->rmap[i].kind == SOFT_RMAP_MAPPED)
 			soft_unmap_peer(out->rmap[i].base, out->rmap[i].length);
 }
 
 /*
- * softverbs_lend: a peer's registered memory, mapped for the program to load and store itself.
+ * softverbs_map: a peer's registered memory, mapped for the program to load and store itself.
  *
  * DESIGN NOTES
  *
  * The queue pair, the key and the rights are checked once, as for a work request. The mapping is
- * the caller's, stays until softverbs_give_back, and outlives region, queue pair and peer. Both
+ * the caller's, stays until softverbs_unmap, and outlives region, queue pair and peer. Both
  * sides have to agree on its end, as on the deregistration of a region.
  *
  * In adversary mode nothing is mapped, so that all operations use the routes that it disturbs.
@@ -124,7 +124,7 @@ static const struct shm_mr *region_of(struct soft_qp *qp, uint32_t rkey, uint32_
 {
 	const struct shm_mr *mr = &qp->out->peer.seg->mr[soft_key_place(qp->out->peer.seg, rkey)];
 
-	return soft_reach_region(qp, (struct soft_span){ mr->iova, 0, rkey }, access);
+	return soft_rmap_region(qp, (struct soft_span){ mr->iova, 0, rkey }, access);
 }
 
 static const struct shm_mr *find_region(struct soft_qp *qp, uint32_t rkey, uint32_t access)
@@ -140,19 +140,20 @@ static const struct shm_mr *find_region(struct soft_qp *qp, uint32_t rkey, uint3
 }
 
 /* Makes a separate mapping: the device's may end with the region. The caller is busy. */
-static bool lend(struct soft_qp *qp, uint32_t rkey, uint32_t access, struct softverbs_lent *lent)
+static bool map_for_program(struct soft_qp *qp, uint32_t rkey, uint32_t access, struct softverbs_mapping *mapping)
 {
 	const struct shm_mr *mr = find_region(qp, rkey, access);
 
 	if (!mr || mr->length == 0)
 		return false;
-	lent->addr = mr->iova;
-	lent->size_bytes = mr->length;
-	lent->here = soft_map_peer(qp->out, mr, 0, mr->length);
-	return lent->here;
+	mapping->addr = mr->iova;
+	mapping->size_bytes = mr->length;
+	mapping->here = soft_map_peer(qp->out, mr, 0, mr->length);
+	return mapping->here;
 }
 
-SOFT_EXPORT int softverbs_lend(struct ibv_qp *base, uint32_t rkey, unsigned int access, struct softverbs_lent *lent)
+SOFT_EXPORT int softverbs_map(struct ibv_qp *base, uint32_t rkey, unsigned int access,
+                              struct softverbs_mapping *mapping)
 {
 	struct soft_qp *qp = soft_qp(base);
 	bool done = false;
@@ -162,14 +163,14 @@ SOFT_EXPORT int softverbs_lend(struct ibv_qp *base, uint32_t rkey, unsigned int 
 	soft_lock(&qp->lock);
 	if (soft_qp_state(qp) == IBV_QPS_RTS && qp->out && !qp->out->self) {
 		shm_busy_enter(qp->shm, qp->out->peer.full_fence);
-		done = lend(qp, rkey, access, lent);
+		done = map_for_program(qp, rkey, access, mapping);
 		shm_busy_leave(qp->shm);
 	}
 	soft_unlock(&qp->lock);
 	return done ? 0 : EOPNOTSUPP;
 }
 
-SOFT_EXPORT void softverbs_give_back(const struct softverbs_lent *lent)
+SOFT_EXPORT void softverbs_unmap(const struct softverbs_mapping *mapping)
 {
-	soft_unmap_peer(lent->here, lent->size_bytes);
+	soft_unmap_peer(mapping->here, mapping->size_bytes);
 }
