@@ -23,6 +23,13 @@
 #define DEPTH_MAX 8
 #define RANGES 8
 
+/* Only there is a return address always next to the frame of the call. */
+#if defined(__x86_64__)
+#define FRAMES_ARE_KNOWN true
+#else
+#define FRAMES_ARE_KNOWN false
+#endif
+
 struct range {
 	uintptr_t first;
 	uintptr_t bytes;
@@ -70,12 +77,10 @@ static int add_ranges(struct dl_phdr_info *info, size_t size_bytes, void *unused
 	return 0;
 }
 
-/* Only there is a return address always next to the frame of the call. */
 void bindings_find(void)
 {
-#if defined(__x86_64__)
-	dl_iterate_phdr(add_ranges, NULL);
-#endif
+	if (FRAMES_ARE_KNOWN)
+		dl_iterate_phdr(add_ranges, NULL);
 	bindings_loaded = range_count > 0;
 }
 
