@@ -313,6 +313,22 @@ static int send_locked(struct peer *peer, struct am_sender *out, const struct am
 	return rc;
 }
 
+bool am_is_ready(struct peer *peer)
+{
+	struct segment_ref ring;
+	struct am_sender *out;
+
+	if (ring_of(peer, &ring))
+		return true;
+	out = out_of(peer);
+	if (out) {
+		pthread_mutex_lock(&out->lock);
+		wake(peer, out);
+		pthread_mutex_unlock(&out->lock);
+	}
+	return false;
+}
+
 int am_send(struct peer *peer, const struct am_message *message, struct am_sent *sent)
 {
 	struct am_sender *out = out_of(peer);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "am/am_send.h"
 #include "base/copy_blocks.h"
 #include "base/settings.h"
 #include "base/util.h"
@@ -533,7 +534,9 @@ static bool takes_copies(const struct oriel_win *win, struct link *link, const s
 	const bool many = acc->blocks == 0 && element_span(acc->type, acc->count) >= COPIED_MIN_BYTES;
 
 	if (acc->blocks > COPIED_BLOCKS || link_mapped(link) || !direct_has_list_puts(direct) ||
-	    !are_whole_in_copies(acc) || would_pass_am(win, link, acc) || (!many && direct_polls(direct)))
+	    !are_whole_in_copies(acc) || would_pass_am(win, link, acc))
+		return false;
+	if (!many && direct_polls(direct) && am_is_ready(link->peer))
 		return false;
 	page_locks_map(link->peer);
 	return peer_page_locks(link->peer);

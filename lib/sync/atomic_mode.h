@@ -30,10 +30,9 @@
  *
  * Either the update sees the mode, or the switch sees the update. The switch fails if an update
  * does not end, because its thread is stopped or not scheduled, or if the kernel has no such
- * barrier. The vector is then changed by instructions, which is right in every mode, and later
- * vectors try the switch again. Until then, updates of single words take the page lock. A rank that
- * cannot take part in the barrier, or has no place for its bytes, always takes the page lock. The
- * owner's handler has its own byte.
+ * barrier. The vector is then changed by instructions, and later ones try the switch again. Until
+ * then, updates of single words take the page lock. A rank that cannot take part in the barrier, or
+ * has no place for its bytes, always takes it. The owner's handler has its own byte.
  *
  * A rank's words are pinned while it has a window whose words its device changes by atomics that
  * are atomic with the processor's instructions, but not with plain code. The owner pins and unpins
