@@ -369,7 +369,7 @@ static bool moves_lists(const struct link *link, enum op_kind kind, uint32_t cou
 	const struct direct_access *direct = &link->peer->direct;
 
 	if (kind == OP_GET)
-		return count > 1 && direct_has_lists(direct);
+		return direct_has_lists(direct);
 	return count >= PUTS_MIN && (link->marks & LINK_LOCK) && direct_has_list_puts(direct);
 }
 
@@ -405,7 +405,7 @@ int list_issue(struct oriel_win *win, struct link *link, const struct op ops[], 
 {
 	int rc = 0;
 
-	if (move_list(win, link, ops, count))
+	if (count > 1 && move_list(win, link, ops, count))
 		return 0;
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
 		rc = issue_or_defer(win, link, &ops[i], call);
