@@ -64,7 +64,7 @@ module oriel
   ! What has been issued up to some moment: oriel_win_iflush
   type, bind(c) :: oriel_request
     type(c_ptr) :: win
-    integer(c_int64_t) :: window_serial, number, records
+    integer(c_int64_t) :: window_serial, number, am_number
     integer(c_int) :: target_rank, scope
   end type
 
