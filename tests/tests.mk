@@ -91,7 +91,7 @@ $(B)/tests/check-budget: $(call objects,tests/check/budget.c perf/bench/steps.c)
 	$(link_test) $^ -Wl,-rpath,$(abspath $(B)/lib)
 
 check_of_mpi = $(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Itests $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -pthread -o $@ $<
-$(B)/tests/check-mpi-pairs-%: tests/check/mpi_pairs.c tests/check/mpi_cases.h tests/check/cases.h ; $(check_of_mpi)
+$(B)/tests/check-mpi-pairs-%: tests/check/mpi_pairs.c $(addprefix tests/check/,mpi_pair.h mpi_cases.h cases.h) ; $(check_of_mpi)
 $(B)/tests/check-mpi-misuse-%: tests/check/mpi_misuse.c $(addprefix tests/check/,mpi_cases.h cases.h mpi_group.h) ; $(check_of_mpi)
 $(B)/tests/check-mpi-deadlocks-%: tests/check/mpi_deadlocks.c tests/check/cases.h tests/check/mpi_group.h ; $(check_of_mpi)
 $(B)/tests/check-mpi-callbacks-%: tests/check/mpi_callbacks.c tests/check/cases.h tests/check/live.h ; $(check_of_mpi)
@@ -101,7 +101,7 @@ $(B)/tests/check-mpi-live-%: tests/check/mpi_live.c tests/check/live.h ; $(check
 loads_flags = -g -fsanitize=thread
 $(B)/tests/check-mpi-random-loads-%: tests/mpi/random/random.c
 	$(check_of_mpi) -O1 $(loads_flags)
-$(B)/tests/check-mpi-loads-%: tests/check/mpi_loads.c tests/check/mpi_cases.h tests/check/cases.h
+$(B)/tests/check-mpi-loads-%: tests/check/mpi_loads.c $(addprefix tests/check/,mpi_pair.h mpi_cases.h cases.h)
 	$(check_of_mpi) -O1 $(loads_flags)
 define loads_of_layer
 $(B)/tests/check-layer/%-$(1): tests/mpi/layer/%.c tests/mpi/layer/layer.c tests/mpi/layer/layer.h

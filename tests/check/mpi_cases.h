@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mpi_cases.h - what mpi_pairs.c and mpi_misuse.c have in common: a window, begin and end */
+/* mpi_cases.h - what programs of MPI with cases have in common: a window, begin and end */
 #ifndef CHECK_MPI_CASES_H
 #define CHECK_MPI_CASES_H
 

@@ -9,11 +9,10 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "mpi_cases.h"
+#include "mpi_pair.h"
 
 #define VALUE 16
 
-static bool racy;
 static volatile uint8_t sink;
 static uint8_t result[BYTES];
 
@@ -747,14 +746,5 @@ static const struct check_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	const struct check_case *chosen = cases_begin(argc, argv, cases);
-
-	if (!chosen)
-		return 2;
-	racy = strcmp(argv[2], "racy") == 0;
-	MPI_Win_lock_all(0, win);
-	MPI_Barrier(MPI_COMM_WORLD);
-	chosen->run();
-	MPI_Win_unlock_all(win);
-	return cases_end();
+	return pair_main(argc, argv, cases);
 }

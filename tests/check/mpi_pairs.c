@@ -5,11 +5,9 @@
  * Each case is for four ranks. Where it has a race, both calls stand in lines with the mark RACE;
  * tests/check/run looks for exactly these.
  */
-#include "mpi_cases.h"
+#include "mpi_pair.h"
 
 #pragma GCC optimize("no-optimize-sibling-calls") /* a line is that of the call */
-
-static bool racy;
 
 static void put(int target, MPI_Aint disp)
 {
@@ -734,14 +732,5 @@ static const struct check_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	const struct check_case *chosen = cases_begin(argc, argv, cases);
-
-	if (!chosen)
-		return 2;
-	racy = strcmp(argv[2], "racy") == 0;
-	MPI_Win_lock_all(0, win);
-	MPI_Barrier(MPI_COMM_WORLD);
-	chosen->run();
-	MPI_Win_unlock_all(win);
-	return cases_end();
+	return pair_main(argc, argv, cases);
 }
