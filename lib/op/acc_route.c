@@ -373,10 +373,7 @@ static int issue_by_page_lock(struct oriel_win *win, const struct link *link, st
 	                                                                                                    : ISSUE_LATER;
 }
 
-/*
- * Private memory: the origin copies some pages here, changes them and copies them back, under the
- * page locks. The handler does the rest.
- */
+/* Private memory: copies here and back, under the page locks. The handler does the rest. */
 
 #define CACHE_LINE_BYTES 64
 
@@ -384,14 +381,10 @@ struct copy {
 	_Alignas(CACHE_LINE_BYTES) uint8_t room[PAGES_AT_ONCE * LOCKED_PAGE_BYTES + CACHE_LINE_BYTES];
 };
 
-/* Returns whether plain code may change the elements, whose pages are locked. */
-static bool may_change_plainly(struct oriel_win *win, struct page_lock_table *page_locks, const struct acc *acc)
+/* Plain code only: the mode is switched for one word, too. */
+static bool may_copy(struct oriel_win *win, struct link *link, const struct acc *acc)
 {
-	const uint64_t from = acc->remote_addr;
-
-	return !acc_are_words(acc->type, from) ||
-	       atomic_mode_try_locked(&win->job->page_locks, page_locks, from, from + element_span(acc->type, acc->count),
-	                              MODE_SWITCH_MIN);
+	return acc_is_plain(&win->job->page_locks, peer_page_locks(link->peer), acc, acc->remote_addr, MODE_SWITCH_MIN);
 }
 
 /*
@@ -406,8 +399,7 @@ static size_t change_copy(struct oriel_win *win, struct link *link, const struct
 		                                   element_span(acc->type, acc->count), acc->remote_addr, link->rkey };
 	const bool reads = acc->op != ORIEL_REPLACE || acc->result;
 
-	if (!may_change_plainly(win, peer_page_locks(link->peer), acc) ||
-	    (reads && !direct_get_list_sync(direct, &piece, 1)))
+	if (!may_copy(win, link, acc) || (reads && !direct_get_list_sync(direct, &piece, 1)))
 		return 0;
 	acc_apply(acc, piece.here);
 	if (acc->op == ORIEL_NO_OP)
@@ -451,7 +443,7 @@ static uint32_t change_block_copies(struct oriel_win *win, struct link *link, co
 
 	for (uint32_t i = 0; i < acc->blocks; i++) {
 		block.remote_addr = acc->remote_addr + (uint64_t)acc->row.target * i;
-		if (!may_change_plainly(win, peer_page_locks(link->peer), &block))
+		if (!may_copy(win, link, &block))
 			return 0;
 		pieces[i] = (struct softverbs_piece){ copy.room + i * block_bytes, block_bytes, block.remote_addr, link->rkey };
 	}
@@ -525,7 +517,7 @@ static bool would_pass_am(const struct oriel_win *win, struct link *link, const 
 	return false;
 }
 
-/* A target that polls applies an active message of fewer bytes in less time. */
+/* A target that polls applies fewer bytes faster. */
 #define COPIED_MIN_BYTES ((size_t)2 << 10)
 
 static bool takes_copies(const struct oriel_win *win, struct link *link, const struct acc *acc)

@@ -102,6 +102,14 @@ static inline bool acc_apply_unlocked(const struct acc *acc, void *target, uint8
 	return true;
 }
 
+/* Returns whether plain code may change the elements, whose page locks the caller holds. */
+static inline bool acc_is_plain(struct page_locks *ours, struct page_lock_table *table, const struct acc *acc,
+                                uint64_t there, size_t changes)
+{
+	return !acc_are_words(acc->type, there) ||
+	       atomic_mode_try_locked(ours, table, there, there + acc->count * sizeof(uint64_t), changes);
+}
+
 /*
  * Applies the operation by this processor. The caller holds the page locks; `there` is the address
  * at their owner.
@@ -109,9 +117,7 @@ static inline bool acc_apply_unlocked(const struct acc *acc, void *target, uint8
 static inline void acc_apply_locked(struct page_locks *ours, struct page_lock_table *table, const struct acc *acc,
                                     void *target, uint64_t there)
 {
-	if (!acc_are_words(acc->type, there) ||
-	    atomic_mode_try_locked(ours, table, there, there + acc->count * sizeof(uint64_t),
-	                           acc_changes(acc->op, acc->count)))
+	if (acc_is_plain(ours, table, acc, there, acc_changes(acc->op, acc->count)))
 		acc_apply(acc, target);
 	else
 		acc_apply_atomic(acc, target);
