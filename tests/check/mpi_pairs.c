@@ -579,7 +579,7 @@ static void K10_exscan(void)
 	MPI_Exscan(other, buffer, 8, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD); /* RACE */
 }
 
-/* What the put adds to must be there before the call begins. */
+/* The call reads the put's bytes at its begin. */
 static void K10_allreduce_in_place(void)
 {
 	if (rank == 0)

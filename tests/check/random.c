@@ -9,8 +9,9 @@
  * phases in which different ranks put to cell 0 of rank 0; all other orders stay. "seed N may be
  * hidden" is printed where that is a barrier behind a flush: the owner of a cell may poll it.
  *
- * Compiled with LOADS, a rank loads and stores what it has itself, in place of put and get. All values
- * have 16 bytes then, since a smaller one may be a flag. What a fetch sees may hide a race still.
+ * Compiled with LOADS, a rank loads and stores its own cells, in place of put and get. All values
+ * have 16 bytes then, since a smaller one may be a flag. A fetch may still learn of an access, so
+ * that its race is not reported.
  *
  * In form `sizes` two ranks put pieces of any size to a third one. Those of half of the seeds touch,
  * or share a byte. "seed N races" is printed for each seed of which the puts share one.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* fuzz_part.c - parts of a profile, as processes of two machines have written them: read.c, clocks.c, gather.c, remote.c, roots.c */
+/*
+ * fuzz_part.c - parts of a profile, as processes of two machines have written them: read.c,
+ * clocks.c, gather.c, remote.c, roots.c
+ */
 #define INSTALLED_LIBDIR "lib"
 
 #include "base/util.c"

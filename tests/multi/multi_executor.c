@@ -619,7 +619,7 @@ static bool copies_reach(struct multi *m, const struct multi_window *w, int rank
 	return !link_mapped(link) && direct_has_list_puts(direct) && direct_get_list_sync(direct, &piece, 1);
 }
 
-/* What is known of each element is the result of the call before. */
+/* Each call's result shows what the call before it has done. */
 static void change_by_copies(struct multi *m, struct multi_window *w)
 {
 	double *ones = multi_alloc(MANY * sizeof(double)), *old = multi_alloc(MANY * sizeof(double)), one = 1, four = 4;
@@ -736,7 +736,10 @@ static void add_to_many(struct multi *m, const struct multi_window *w, enum orie
 	CHECK_OK(m, oriel_win_fence(w->win, 0));
 }
 
-/* Copies, active messages, and the owner's own operations, by plain code and by instructions, lose nothing of each other. */
+/*
+ * Copies, active messages, and the owner's operations, by plain code and by instructions, are atomic
+ * with each other.
+ */
 static void copies_and_messages_mix(struct multi *m)
 {
 	union one ones[MANY], sum;
@@ -761,7 +764,10 @@ static void copies_and_messages_mix(struct multi *m)
 	}
 }
 
-/* The owner changes a word by instructions, as far as it knows, and calls nothing else, while others copy it. */
+/*
+ * The owner changes a word by instructions, as long as it does not know of another mode, and calls
+ * nothing else. Others change it by copies meanwhile.
+ */
 static void words_mix_with_copies(struct multi *m)
 {
 	const int turns = multi_over_card() ? 200 : 20000;

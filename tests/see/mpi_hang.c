@@ -4,9 +4,8 @@
  *
  *   see-mpi-hang-MPI post|barrier FILE
  *
- * Rank 0 writes its process number to FILE and completes an epoch for rank 1, which never posts, but
- * pauses, or is in MPI_Barrier.
- * The job does not end: the test ends it.
+ * Rank 0 writes its process number to FILE and completes an epoch for rank 1. Rank 1 never posts: it
+ * pauses, or is in MPI_Barrier. The job does not end: the test ends it.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
  * between two recorded events of the process: all accesses in it are ordered alike, so the first of
  * a kind stands for all.
  *
- * What a place in the program accesses in even steps becomes one run (run.c). `take` hands out the
+ * Accesses of one place in the program at even distances become one run (run.c). `take` returns the
  * runs, and begins the next segment.
  */
 #ifndef ORIEL_CHECK_COMPILED_H

@@ -2,8 +2,8 @@
 /*
  * string.c - functions of memory and text, in front of the C library
  *
- * They are called by all code of the process. What code accesses that was not compiled with
- * -fsanitize=thread is not recorded.
+ * All code of the process calls them. They record the accesses of those callers that were compiled
+ * with -fsanitize=thread.
  */
 #include <dlfcn.h>
 #include <string.h>

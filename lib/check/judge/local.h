@@ -11,8 +11,9 @@
  * Other ranks may learn of a store before it is recorded, and act on it. They can where the rank
  * has a part of a shared window. They can, too, if they get or fetch at most 8 bytes in an epoch of
  * a lock, and the rank stores such a value there: that is a *peek*, and the value may be a flag.
- * What may come behind such a moment is not judged against the segment, neither now nor later. A
- * peek of a place where its owner ever stores so small a value learns what the owner has done.
+ * An access that may be later than such a moment is not judged against the segment, neither now nor
+ * later. If the owner of a place ever stores so small a value there, a peek of it learns what the
+ * owner has done.
  *
  * In the other direction an owner may poll what others put or accumulate. A load that may have seen
  * a value of at most 8 bytes ends the operation, for all that know of the load (access.c).

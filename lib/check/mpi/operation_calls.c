@@ -83,7 +83,7 @@ static void add_operation(struct place here, const struct operation *operation, 
 	pieces_end(&pieces);
 }
 
-/* What the operations of a kind access. `own` is the origin's memory. */
+/* The accesses of each kind of operation. `own` is the origin's memory. */
 
 static struct operation put_of(MPI_Win win, int rank, MPI_Aint disp, struct side target, struct side own)
 {

@@ -5,9 +5,9 @@
  *   see-counts [fork|kill|name=NAME|module=FILE]
  *
  * Each rank makes 5 puts of 8 bytes, 3 of 4096, 2 gets of 100 bytes, 7 flushes and 4 fences on the
- * window "counted", or NAME. With "fork" it starts a child first, which ends at once. With "kill" rank 1 is
- * killed before the last fence. With "module=" three more puts of 8 bytes are made by a module
- * (module.c), which is closed again.
+ * window "counted", or NAME. With "fork" it starts a child first, which ends at once. With "kill"
+ * rank 1 is killed before the last fence. With "module=" a module (module.c), which is closed
+ * again, makes three more puts of 8 bytes.
  */
 #include <dlfcn.h>
 #include <signal.h>
