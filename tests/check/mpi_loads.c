@@ -271,6 +271,7 @@ static void K11_dynamic(void)
 	if (rank == 2)
 		sink = memory[1]; /* RACE */
 	MPI_Win_unlock_all(dynamic);
+	MPI_Barrier(MPI_COMM_WORLD); /* rank 0's put is complete, before rank 2 detaches */
 	MPI_Win_detach(dynamic, memory);
 	MPI_Win_free(&dynamic);
 }
