@@ -230,7 +230,10 @@ static void connect_ahead(const struct coll *coll)
 static int run_rounds(struct coll *coll, struct wait *wait)
 {
 	struct run run = { .coll = coll, .wait = wait };
+	int dead = job_dead_member(coll->job, coll->group);
 
+	if (dead != ORIEL_RANK_NONE)
+		vote_loss(coll, dead);
 	connect_ahead(coll);
 	return dissemination_run(&coll->barrier, send_round, receive_round, &run);
 }
