@@ -5,8 +5,8 @@
  * In round r of a dissemination barrier a rank sends to the member 2^r places after it and waits
  * for the one 2^r places before it. After log2 p rounds it has heard, through others, from all.
  * Each message carries the worst error that its sender knows, so all members end with one verdict,
- * and the sender's `agreed` word. A member that knows of a death, before the first round or later,
- * sends that in its remaining rounds, but waits no more.
+ * and the sender's `agreed` word. A member that knows of a death sends that in its remaining
+ * rounds, but waits no more.
  */
 #ifndef ORIEL_COLL_H
 #define ORIEL_COLL_H

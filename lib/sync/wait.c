@@ -54,7 +54,7 @@ void wait_begin(struct wait *wait, struct oriel_job *job, const char *call, cons
 		counter_load(&job->deaths.count); /* pairs with rank_lost; the first look searches the deaths in any case */
 }
 
-/* Returns the time between looks. A look costs more than a turn, in the device too. */
+/* Returns the time between looks. A look costs more than a turn. */
 static uint64_t look_every(const struct oriel_job *job)
 {
 	return LOOK_NS * (1 + job->ranks_per_processor / LOOK_RANKS);
@@ -103,8 +103,7 @@ static bool hinders(const struct oriel_job *job, uint64_t now)
 
 /*
  * A thread that serves others' operations while it waits stays awake: only system calls reach a
- * sleeper, five times slower. SERVED_NS for each operation, YIELD_NS at most, since few operations
- * are not worth a processor.
+ * sleeper, five times slower. SERVED_NS for each operation, YIELD_NS at most.
  */
 static void stay_awake(struct wait *wait, uint64_t now)
 {
@@ -118,8 +117,8 @@ static void stay_awake(struct wait *wait, uint64_t now)
 }
 
 /*
- * If another program keeps the processor for longer than a nap, the ranks served wait for that:
- * naps are better then, since the kernel schedules sleepers first.
+ * Where another program keeps the processor for longer than a nap, naps are better: the kernel
+ * schedules sleepers first.
  */
 static void gave_way(struct wait *wait, uint64_t since, uint64_t now)
 {
@@ -139,12 +138,25 @@ static void yield(struct wait *wait)
 		gave_way(wait, since, now_ns());
 }
 
-static void give_way(struct wait *wait, uint64_t now)
+/*
+ * The program's function may yield, as MPI_Test of Open MPI does. When oversubscribed it has turns of
+ * its own, so that a step follows each yield. Returns whether the turn is over.
+ */
+static bool caller_turn(const struct wait *wait)
 {
 	const struct caller_turn *caller = &wait->job->caller;
+	bool whole = job_oversubscribed(wait->job);
 
-	if (caller->idle)
-		caller->idle(caller->context);
+	if (!caller->idle || (whole && wait->turns % 2))
+		return false;
+	caller->idle(caller->context);
+	return whole;
+}
+
+static void give_way(struct wait *wait, uint64_t now)
+{
+	if (caller_turn(wait))
+		return;
 	if (!job_oversubscribed(wait->job))
 		stay_awake(wait, now);
 	wait->naps = (now >= wait->yield_ns && now >= wait->awake_ns) || hinders(wait->job, now);
@@ -220,7 +232,7 @@ static int look(struct wait *wait, uint64_t now)
 
 /*
  * Returns whether a turn only polls. If each rank has a processor, most do until the naps begin: a
- * system call would delay the ranks served, and those whose words this one polls.
+ * system call would delay the ranks served.
  */
 static bool only_looks(const struct wait *wait, uint32_t spins)
 {
@@ -274,7 +286,7 @@ void wait_moved(struct wait *wait)
 	wait->nap_ns = NAP_FIRST_NS;
 }
 
-/* Returns whether a ping is due. The peer keeps the time, since waits may be short and many. */
+/* Returns whether a ping is due. The peer keeps the time. */
 static bool ping_due(struct peer *peer)
 {
 	uint64_t now = now_ns();
