@@ -139,8 +139,8 @@ static void yield(struct wait *wait)
 }
 
 /*
- * The program's function may yield, as MPI_Test of Open MPI does. When oversubscribed it has turns of
- * its own, so that a step follows each yield. Returns whether the turn is over.
+ * The program's function may yield, as MPI_Test of Open MPI does. When oversubscribed it has turns
+ * of its own, so that a step follows each yield. Returns whether the turn is over.
  */
 static bool caller_turn(const struct wait *wait)
 {
