@@ -8,8 +8,8 @@
  * machine is ahead of the first machine's by at least the latest begin there less the earliest
  * return here, and by at most the earliest return there less the latest begin here. All meetings
  * together bound it at any time, since clocks drift apart by DRIFT_MOST at most. The middle of the
- * bounds is used, at the first and the last meeting, and the line between them; half of the width
- * is the error.
+ * bounds is used, at the first and the last time of the machine's parts, and the line between them;
+ * half of the width is the error.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,13 +32,13 @@ struct sight {
 	struct seen *list;
 	uint32_t count;
 	uint32_t capacity;
+	double from, until; /* the first and the last time of the parts */
 };
 
-/* A clock is ahead of the first machine's by this much, as a meeting at that time bounds it. */
+/* A clock is ahead of the first machine's by this much, as a meeting's begin and end bound it. */
 struct bound {
-	double at;
-	double least;
-	double most;
+	double begun, least;
+	double ended, most;
 };
 
 struct bounds {
@@ -63,17 +63,27 @@ static int compare_seen(const void *a, const void *b)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
+static void extend(struct sight *sight, double ns)
+{
+	sight->from = ns < sight->from ? ns : sight->from;
+	sight->until = ns > sight->until ? ns : sight->until;
+}
+
 static void take_part(struct sight *sight, const struct part *part)
 {
 	uint32_t count = part->header.meeting_count;
 
+	extend(sight, (double)part->header.begun_ns);
+	extend(sight, (double)(part->header.ended_ns ? part->header.ended_ns : part->header.begun_ns));
 	for (uint32_t i = 0; i < count && i < 2 * PART_MEETINGS; i++) {
 		const struct part_meeting *meeting = &part->meetings[i];
 		double begun = (double)meeting->begun_ns, ended = (double)meeting->ended_ns;
 
-		if (meeting->number && ended >= begun && ended < NS_MOST)
-			*(struct seen *)program_append(&sight->list, &sight->count, &sight->capacity, sizeof(*sight->list)) =
-				(struct seen){ meeting->key, meeting->number, begun, ended };
+		if (!meeting->number || ended < begun || ended >= NS_MOST)
+			continue;
+		extend(sight, ended);
+		*(struct seen *)program_append(&sight->list, &sight->count, &sight->capacity, sizeof(*sight->list)) =
+			(struct seen){ meeting->key, meeting->number, begun, ended };
 	}
 }
 
@@ -99,6 +109,7 @@ static void unite(struct sight *sight)
 
 static void look(struct sight *sight, const struct read_parts *parts, const char *host)
 {
+	*sight = (struct sight){ .from = NS_MOST };
 	for (uint32_t i = 0; i < parts->count; i++) {
 		if (is_on(&parts->list[i], host))
 			take_part(sight, parts->list[i].part);
@@ -118,21 +129,26 @@ static void find_bounds(struct bounds *bounds, const struct sight *here, const s
 		k += order >= 0;
 		if (order == 0)
 			*(struct bound *)program_append(&bounds->list, &bounds->count, &bounds->capacity, sizeof(*bounds->list)) =
-				(struct bound){ other->begun, other->begun - own->ended, other->ended - own->begun };
+				(struct bound){ other->begun, other->begun - own->ended, other->ended, other->ended - own->begun };
 	}
+}
+
+static double drift_most(double from, double until)
+{
+	return DRIFT_MOST * (until > from ? until - from : from - until);
 }
 
 /* Returns the bounds at a time. */
 static struct bound bound_at(const struct bounds *bounds, double at)
 {
-	struct bound all = { .at = at, .least = -NS_MOST, .most = NS_MOST };
+	struct bound all = { .begun = at, .least = -NS_MOST, .ended = at, .most = NS_MOST };
 
 	for (uint32_t i = 0; i < bounds->count; i++) {
 		const struct bound *one = &bounds->list[i];
-		double drift = DRIFT_MOST * (one->at > at ? one->at - at : at - one->at);
+		double least = one->least - drift_most(one->begun, at), most = one->most + drift_most(one->ended, at);
 
-		all.least = one->least - drift > all.least ? one->least - drift : all.least;
-		all.most = one->most + drift < all.most ? one->most + drift : all.most;
+		all.least = least > all.least ? least : all.least;
+		all.most = most < all.most ? most : all.most;
 	}
 	return all;
 }
@@ -148,22 +164,15 @@ static double error(const struct bound *bound)
 }
 
 /* Returns false if there are no meetings, or they contradict each other: a clock has been set. */
-static bool compare(const struct bounds *bounds, struct clock_shift *shift)
+static bool compare(const struct bounds *bounds, const struct sight *there, struct clock_shift *shift)
 {
-	double first = NS_MOST, last = 0;
-	struct bound begin, end;
+	struct bound begin = bound_at(bounds, there->from), end = bound_at(bounds, there->until);
 
-	for (uint32_t i = 0; i < bounds->count; i++) {
-		first = bounds->list[i].at < first ? bounds->list[i].at : first;
-		last = bounds->list[i].at > last ? bounds->list[i].at : last;
-	}
-	begin = bound_at(bounds, first);
-	end = bound_at(bounds, last);
 	if (bounds->count == 0 || begin.least > begin.most || end.least > end.most)
 		return false;
-	*shift = (struct clock_shift){ .at_ns = first, .ahead_ns = middle(&begin) };
-	if (last > first)
-		shift->drift = (middle(&end) - middle(&begin)) / (last - first);
+	*shift = (struct clock_shift){ .at_ns = there->from, .ahead_ns = middle(&begin) };
+	if (there->until > there->from)
+		shift->drift = (middle(&end) - middle(&begin)) / (there->until - there->from);
 	shift->error_ns = error(&begin) > error(&end) ? error(&begin) : error(&end);
 	return true;
 }
@@ -187,11 +196,11 @@ static void align_host(struct read_parts *parts, const struct sight *first, cons
 {
 	struct clock_shift shift = { 0 };
 	struct bounds bounds = { 0 };
-	struct sight sight = { 0 };
+	struct sight sight;
 
 	look(&sight, parts, host);
 	find_bounds(&bounds, first, &sight);
-	if (!compare(&bounds, &shift))
+	if (!compare(&bounds, &sight, &shift))
 		parts->unaligned++;
 	else if (shift.error_ns > parts->clock_error_ns)
 		parts->clock_error_ns = shift.error_ns;
