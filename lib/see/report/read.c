@@ -64,14 +64,18 @@ static bool check_entries(struct part *part)
 	return sound;
 }
 
+/* Makes the texts of a header printable. Returns whether it can be used. */
+static bool check_header(struct part_header *header)
+{
+	board_make_printable(header->job, sizeof(header->job));
+	board_make_printable(header->host, sizeof(header->host));
+	return is_sound_header(header);
+}
+
 /* Makes the texts of a part printable. Returns whether all of it can be used. */
 static bool check_part(struct part *part)
 {
-	if (!is_sound_header(&part->header))
-		return false;
-	board_make_printable(part->header.job, sizeof(part->header.job));
-	board_make_printable(part->header.host, sizeof(part->header.host));
-	return check_entries(part);
+	return check_header(&part->header) && check_entries(part);
 }
 
 /* Returns a copy of the file's part, or NULL. */
@@ -98,46 +102,65 @@ static void keep(struct read_parts *parts, struct part *part, const char *path)
 
 /* ---- all parts of a job ---- */
 
-static void drop(const struct read_part *part)
+/* A file of the folder. While processes record, only its header is read. */
+struct listed {
+	struct part_header header;
+	char *path;
+};
+
+struct folder {
+	char path[PART_FOLDER_BYTES];
+	struct listed *list;
+	uint32_t count, capacity;
+};
+
+static bool copy_header(const char *path, struct part_header *header)
 {
-	free(part->part);
-	free(part->path);
+	int fd = part_file_open(path, sizeof(struct part));
+	bool sound = fd >= 0 && pread(fd, header, sizeof(*header), 0) == sizeof(*header) && check_header(header);
+
+	if (fd >= 0)
+		close(fd);
+	return sound;
 }
 
-static void clear(struct read_parts *parts)
+static void forget_files(struct folder *folder)
 {
-	for (uint32_t i = 0; i < parts->count; i++)
-		drop(&parts->list[i]);
-	parts->count = 0;
+	for (uint32_t i = 0; i < folder->count; i++)
+		free(folder->list[i].path);
+	folder->count = 0;
 }
 
-static void read_folder(struct read_parts *parts, const char *folder)
+static void look_at_folder(struct folder *folder)
 {
 	char path[PART_FOLDER_BYTES + 300];
 	const struct dirent *entry;
-	DIR *files = opendir(folder);
+	DIR *files = opendir(folder->path);
 
+	forget_files(folder);
 	while (files && (entry = readdir(files))) {
-		struct part *part;
+		struct listed listed = { .path = NULL };
 
 		if (strncmp(entry->d_name, PART_PREFIX, strlen(PART_PREFIX)) != 0)
 			continue;
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		part = copy_part(path);
-		if (part)
-			keep(parts, part, path);
+		snprintf(path, sizeof(path), "%s/%s", folder->path, entry->d_name);
+		if (!copy_header(path, &listed.header))
+			continue;
+		listed.path = strdup(path);
+		*(struct listed *)program_append(&folder->list, &folder->count, &folder->capacity, sizeof(listed)) = listed;
 	}
 	if (files)
 		closedir(files);
 }
 
-static void choose_job(struct read_parts *parts, const char *job)
+/* Takes the job's name, or without one that of the newest job. */
+static void choose_job(struct read_parts *parts, const struct folder *folder, const char *job)
 {
 	uint64_t newest = 0;
 
 	snprintf(parts->job, sizeof(parts->job), "%s", job);
-	for (uint32_t i = 0; i < parts->count && !job[0]; i++) {
-		const struct part_header *header = &parts->list[i].part->header;
+	for (uint32_t i = 0; i < folder->count && !job[0]; i++) {
+		const struct part_header *header = &folder->list[i].header;
 
 		if (header->begun_ns < newest)
 			continue;
@@ -146,40 +169,30 @@ static void choose_job(struct read_parts *parts, const char *job)
 	}
 }
 
-static void drop_others(struct read_parts *parts)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < parts->count; i++) {
-		if (strcmp(parts->list[i].part->header.job, parts->job) == 0)
-			parts->list[kept++] = parts->list[i];
-		else
-			drop(&parts->list[i]);
-	}
-	parts->count = kept;
-}
-
 static bool is_open(const struct part_header *header)
 {
 	return header->state == PART_RUNNING && (kill(header->pid, 0) == 0 || errno == EPERM);
 }
 
-/* Returns whether a process may still write to a part, or has not begun one. */
-static bool is_running(const struct read_parts *parts)
+/* Returns whether a process of the job may still write to its part. */
+static bool is_running(const struct folder *folder, const char *job)
 {
-	for (uint32_t i = 0; i < parts->count; i++) {
-		if (is_open(&parts->list[i].part->header))
+	for (uint32_t i = 0; i < folder->count; i++) {
+		if (strcmp(folder->list[i].header.job, job) == 0 && is_open(&folder->list[i].header))
 			return true;
 	}
 	return false;
 }
 
-static void read_once(struct read_parts *parts, const char *folder, const char *job)
+static void copy_parts(struct read_parts *parts, const struct folder *folder)
 {
-	clear(parts);
-	read_folder(parts, folder);
-	choose_job(parts, job);
-	drop_others(parts);
+	for (uint32_t i = 0; i < folder->count; i++) {
+		bool wanted = strcmp(folder->list[i].header.job, parts->job) == 0;
+		struct part *part = wanted ? copy_part(folder->list[i].path) : NULL;
+
+		if (part)
+			keep(parts, part, folder->list[i].path);
+	}
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -248,18 +261,21 @@ static void finish(struct read_parts *parts)
 void read_job(struct read_parts *parts, const char *job)
 {
 	uint64_t end = now_ns() + LIMIT_NS;
-	char folder[PART_FOLDER_BYTES];
+	struct folder folder = { .list = NULL };
 
-	part_write_folder(folder);
-	read_once(parts, folder, job);
-	while (is_running(parts) && now_ns() < end) {
+	part_write_folder(folder.path);
+	look_at_folder(&folder);
+	choose_job(parts, &folder, job);
+	while (is_running(&folder, parts->job) && now_ns() < end) {
 		nanosleep(&(struct timespec){ 0, (long)STEP_NS }, NULL);
-		read_once(parts, folder, job);
+		look_at_folder(&folder);
+		choose_job(parts, &folder, job);
 	}
-	/* A process may have finished, and gone, after its part was read. */
-	read_once(parts, folder, job);
+	copy_parts(parts, &folder);
 	if (parts->count == 0)
-		program_fail("%s has no part of %s%s", folder, job[0] ? "job " : "a profile", job);
+		program_fail("%s has no part of %s%s", folder.path, job[0] ? "job " : "a profile", job);
+	forget_files(&folder);
+	free(folder.list);
 	finish(parts);
 }
 
