@@ -28,6 +28,7 @@ static const char *const known[] = {
 	"ORIEL_KEEP_REGISTERED",
 	"ORIEL_MPI_VERBOSE",
 	"ORIEL_PROFILE_OUT",
+	"ORIEL_PROFILE_BYTES",
 	"ORIEL_PROFILE",
 	"ORIEL_SEE",
 	"ORIEL_TRACE",

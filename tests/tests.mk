@@ -22,7 +22,7 @@ unit: $(B)/bin/unit $(B)/bin/unit_fake
 multi: lib soft $(B)/bin/oriel-run $(multi_bin)
 launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
-see-tests: mpi $(B)/tests/check-budget $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%) $(B)/tests/see-waits $(B)/tests/see-counts $(B)/tests/see-tally.so $(B)/tests/see-module.so $(B)/tests/see-calls $(B)/tests/see-patterns $(perf_rivals:%=$(B)/tests/see-mpi-waits-%) $(perf_rivals:%=$(B)/tests/see-mpi-row-%)
+see-tests: mpi $(B)/tests/check-budget $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%) $(B)/tests/see-waits $(B)/tests/see-counts $(B)/tests/see-tally.so $(B)/tests/see-module.so $(B)/tests/see-parts $(B)/tests/see-calls $(B)/tests/see-patterns $(perf_rivals:%=$(B)/tests/see-mpi-waits-%) $(perf_rivals:%=$(B)/tests/see-mpi-row-%)
 unkind-tests: mpi $(B)/bin/oriel-run $(B)/tests/unkind-bugs $(perf_rivals:%=$(B)/tests/unkind-mpi-bugs-%)
 # Programs of the layer's tests, compiled with -fsanitize=thread: none has a race.
 loads_layer = accumulates datatypes epochs memory requests types windows
@@ -62,6 +62,9 @@ $(B)/tests/see-waits: $(call objects,$(waits_src) tests/see/waits/form_oriel.c) 
 
 $(B)/tests/see-counts: $(call objects,tests/see/waits/counts.c) $(B)/lib/liboriel.so
 	$(link) $^ -Wl,-rpath,$(abspath $(B)/lib)
+
+$(B)/tests/see-parts: $(call objects,tests/see/waits/parts.c)
+	$(link_test) $^
 
 $(B)/tests/see-%.so: tests/see/waits/%.c
 	$(link) -Iinclude -g1 -fPIC -shared $< -ldl

@@ -152,7 +152,7 @@ struct profile_wait *gather_waits_of(struct profile *profile, uint32_t site, enu
 {
 	struct profile_wait *wait;
 
-	for (uint32_t i = 0; i < profile->wait_count; i++) {
+	for (uint32_t i = profile->first_wait; i < profile->wait_count; i++) {
 		wait = &profile->waits[i];
 		if (wait->site == site && wait->cause == cause && wait->culprit == culprit)
 			return wait;
@@ -200,6 +200,7 @@ static void gather_part(struct profile *profile, const struct read_parts *parts,
 	uint32_t first = profile->site_count, site_of[PART_SITES], wait_of[PART_WAITS];
 	int window_of[PART_WINDOWS];
 
+	profile->first_wait = profile->wait_count;
 	for (uint32_t i = 0; i < part->header.window_count; i++)
 		window_of[i] = gather_window(profile, &part->windows[i]);
 	for (uint32_t i = 0; i < part->header.site_count; i++) {

@@ -27,6 +27,7 @@
 #include "see/report/timeline.h"
 
 #define EXIT_REFUSED 2
+#define JSON_BYTES 200000
 
 const char program_name[] = "oriel-see";
 
@@ -61,15 +62,40 @@ static bool write_text(const struct profile *profile, const struct advice_list *
 	return report_file_finish(&report);
 }
 
+/* Returns how many bytes the JSON may have. */
+static uint64_t json_bytes(void)
+{
+	const char *text = getenv("ORIEL_PROFILE_BYTES");
+	uint64_t bytes;
+	char *end;
+
+	if (!text || !*text)
+		return JSON_BYTES;
+	bytes = strtoull(text, &end, 10);
+	if (*end == '\0' && *text != '-')
+		return bytes;
+	fprintf(stderr, "oriel-see: ORIEL_PROFILE_BYTES is \"%s\", which is no number of bytes: %d is used\n", text,
+	        JSON_BYTES);
+	return JSON_BYTES;
+}
+
 static bool write_json(const struct profile *profile, const struct advice_list *advice)
 {
 	const char *wanted = getenv("ORIEL_PROFILE_OUT");
 	struct report_file report = report_file_create(wanted && *wanted ? wanted : "oriel-profile.json");
+	struct json_left_out left_out;
 
 	if (!report.file)
 		return false;
-	json_print(report.file, profile, advice);
-	return report_file_finish(&report);
+	left_out = json_print(report.file, profile, advice, json_bytes());
+	if (!report_file_finish(&report))
+		return false;
+	if (left_out.windows || left_out.sites || left_out.waits)
+		fprintf(stderr,
+		        "oriel-see: %s has what took longest: %u of %u sites and %u of %u waits are left out; a larger "
+		        "ORIEL_PROFILE_BYTES keeps more\n",
+		        report.path, left_out.sites, profile->site_count, left_out.waits, profile->wait_count);
+	return true;
 }
 
 static bool write_picture(const struct profile *profile, const struct read_parts *parts)

@@ -112,6 +112,7 @@ struct profile {
 	uint32_t window_count, window_capacity;
 	uint32_t site_count, site_capacity;
 	uint32_t wait_count, wait_capacity;
+	uint32_t first_wait; /* of the part that is gathered */
 };
 
 struct advice_list; /* advice.h */
@@ -143,7 +144,7 @@ uint64_t clocks_shifted(const struct clock_shift *shift, uint64_t ns);
 /* gather.c */
 void gather(struct profile *profile, const struct read_parts *parts);
 
-/* Returns the waits of a site for a rank, for one cause: new ones if there are none. */
+/* Returns the waits of the part's site for a rank, for one cause: new ones if there are none. */
 struct profile_wait *gather_waits_of(struct profile *profile, uint32_t site, enum wait_cause cause, int culprit);
 
 /* remote.c: waits for ranks of other machines */
@@ -158,8 +159,8 @@ void remote_close(struct remote *remote);
  * Divides the waits that calls of other machines' ranks ended. `sites` and `waits` have, for each
  * of the part, its index in the profile.
  */
-void remote_divide(const struct remote *remote, struct profile *profile, const struct read_part *from, const uint32_t sites[],
-                   const uint32_t waits[]);
+void remote_divide(const struct remote *remote, struct profile *profile, const struct read_part *from,
+                   const uint32_t sites[], const uint32_t waits[]);
 
 /* Finds roots, when the waits of all parts have been divided. */
 void remote_find_roots(const struct remote *remote, struct profile *profile);
@@ -199,6 +200,15 @@ void text_print(FILE *out, const struct profile *profile, const struct advice_li
 const char *place_text(const struct profile_site *site, char text[PLACE_BYTES]);
 
 /* json.c: oriel-profile/1 (oriel_profile(7)) */
-void json_print(FILE *out, const struct profile *profile, const struct advice_list *advice);
+
+/* Entries for which there was no room, and their time. */
+struct json_left_out {
+	uint32_t windows, sites, waits;
+	uint64_t windows_ns, sites_ns, waits_ns;
+};
+
+/* Prints as much as most_bytes allow. Sentences of advice are always there. */
+struct json_left_out json_print(FILE *out, const struct profile *profile, const struct advice_list *advice,
+                                uint64_t most_bytes);
 
 #endif

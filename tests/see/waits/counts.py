@@ -31,6 +31,8 @@ def main(path, *ranks):
     faults = schema.faults_of(profile) + [fault for rank in ranks or ["0", "1"] for fault in faults_of_rank(profile, int(rank))]
     if [window["name"] for window in profile["windows"]] != ["counted"]:
         faults.append(f"the windows are {profile['windows']}")
+    if any(profile["left_out"].values()):
+        faults.append(f"it leaves out {profile['left_out']}")
     print("\n".join(faults))
     return bool(faults)
 

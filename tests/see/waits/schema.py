@@ -14,6 +14,7 @@ RANK, CAUSE, SIZES = "a rank, or -1", "a cause", "counts"
 
 PROFILE = {
     "schema": TEXT, "ranks": COUNT, "seconds": NUMBER, "clock_error_ns": COUNT, "lost": COUNT,
+    "left_out": {"windows": COUNT, "windows_ns": COUNT, "sites": COUNT, "sites_ns": COUNT, "waits": COUNT, "waits_ns": COUNT},
     "windows": [{"id": INTEGER, "name": TEXT, "kind": TEXT, "in_calls_ns": COUNT, "waits_ns": COUNT, "library_ns": COUNT}],
     "sites": [{"id": INTEGER, "window": INTEGER, "rank": RANK, "call": TEXT, "function": TEXT, "file": TEXT, "line": COUNT,
                "object": TEXT, "build_id": TEXT, "offset": COUNT, "count": COUNT, "bytes": COUNT, "sizes": SIZES, "ns": COUNT}],
@@ -95,13 +96,14 @@ def words(text):
 def faults_of_page(page):
     told = {}
     for row in section(page, "The JSON"):
-        lists = [name for name in words(row[0]) if isinstance(PROFILE.get(name), list)]
-        told.update({name: words(row[1]) for name in lists} or {name: [] for name in words(row[0])})
+        inner = [name for name in words(row[0]) if isinstance(PROFILE.get(name), (list, dict))]
+        told.update({name: words(row[1]) for name in inner} or {name: [] for name in words(row[0])})
     if told.keys() != PROFILE.keys():
         yield f"fields: {sorted(told.keys() ^ PROFILE.keys())}"
     for name, fields in PROFILE.items():
-        if isinstance(fields, list) and set(told.get(name, [])) != set(fields[0]):
-            yield f"fields of {name}: {sorted(set(told.get(name, [])) ^ set(fields[0]))}"
+        names = set(fields[0] if isinstance(fields, list) else fields if isinstance(fields, dict) else [])
+        if set(told.get(name, [])) != names:
+            yield f"fields of {name}: {sorted(set(told.get(name, [])) ^ names)}"
     causes = {row[0].replace(" ", "_") for row in section(page, "Causes")}
     if causes | {"short"} != set(CAUSES):
         yield f"causes: {sorted(causes ^ set(CAUSES))}"

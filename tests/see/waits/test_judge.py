@@ -35,6 +35,7 @@ def profile_of(run):
     """The profile that tells the truth, and gives the rest of each call to the library."""
     truth, names, sites = Truth(run), ["-"], {}
     profile = {"schema": "oriel-profile/1", "ranks": run.ranks, "seconds": 1.5, "clock_error_ns": 0, "lost": 0,
+               "left_out": {"windows": 0, "windows_ns": 0, "sites": 0, "sites_ns": 0, "waits": 0, "waits_ns": 0},
                "windows": [], "sites": [], "waits": [], "advice": []}
     for call in run.all_calls():
         if call.window not in names:
