@@ -292,15 +292,18 @@ static void draw_title(FILE *out, const struct step *step, int y, const struct p
 	const struct profile_site *site = find_site(step, profile);
 	char call[CALL_BYTES] = "a call", window[WINDOW_BYTES] = "";
 	uint64_t after_ns = step->begun_ns > header->begun_ns ? step->begun_ns - header->begun_ns : 0;
+	char ranks[48] = "";
 
+	if (step->rank_count < (int)step->parts->count)
+		snprintf(ranks, sizeof(ranks), "; %d of %u ranks are shown", step->rank_count, step->parts->count);
 	if (site) {
 		advice_call(site, call);
 		advice_window(profile, site->window, window);
 	}
 	svg_heading(out, 30, y, "The slowest step");
 	svg_text(out, (struct svg_point){ STEP_X, y + 22 }, "start",
-	         "rank %d waits %.3f ms in %s%s, %.3f s after its begin", header->rank, ms(step->ended_ns - step->begun_ns),
-	         call, window, advice_seconds(after_ns));
+	         "rank %d waits %.3f ms in %s%s, %.3f s after its begin%s", header->rank,
+	         ms(step->ended_ns - step->begun_ns), call, window, advice_seconds(after_ns), ranks);
 }
 
 void step_draw(FILE *out, int y, const struct profile *profile, const struct read_parts *parts)

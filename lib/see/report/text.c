@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* See profile.h. Lists are ordered by time. Equal input gives equal text. */
+/* See profile.h. Equal input gives equal text. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 
 #define WAIT_LINES 12
 #define SITE_LINES 14
+#define OTHER_CAUSES 3
 #define ADVICE_LINES 12
 #define DEAD_LINES 3
 #define COLUMNS 118
@@ -179,6 +180,28 @@ static const char *cause_text(enum wait_cause cause, char text[32])
 	return text;
 }
 
+/* Prints for which causes ranks have waited longest in the other lines. */
+static void print_other_waits(FILE *out, const struct lines *lines)
+{
+	uint64_t ns[WAIT_CAUSES] = { 0 };
+	char text[32];
+
+	fprintf(out, "... and %u more", lines->count - WAIT_LINES);
+	for (uint32_t i = WAIT_LINES; i < lines->count; i++)
+		ns[lines->list[i].cause] += lines->list[i].ns;
+	for (int i = 0; i < OTHER_CAUSES; i++) {
+		enum wait_cause most = 0;
+
+		for (enum wait_cause cause = 0; cause < WAIT_CAUSES; cause++)
+			most = ns[cause] > ns[most] ? cause : most;
+		if (!ns[most])
+			break;
+		fprintf(out, "%s %.3f s %s", i ? "," : ":", seconds(ns[most]), cause_text(most, text));
+		ns[most] = 0;
+	}
+	fputc('\n', out);
+}
+
 static void print_waits(FILE *out, const struct profile *profile)
 {
 	struct lines lines = { 0 };
@@ -202,7 +225,7 @@ static void print_waits(FILE *out, const struct profile *profile)
 		fputc('\n', out);
 	}
 	if (lines.count > WAIT_LINES)
-		fprintf(out, "... and %u more\n", lines.count - WAIT_LINES);
+		print_other_waits(out, &lines);
 	free(lines.list);
 }
 
@@ -261,6 +284,18 @@ static void print_window(FILE *out, const struct profile *profile, int window)
 		fprintf(out, "  %d (%s)", window, profile->windows[window].kind);
 }
 
+static void print_other_sites(FILE *out, const struct lines *lines)
+{
+	uint64_t ns = 0, waits_ns = 0;
+
+	for (uint32_t i = SITE_LINES; i < lines->count; i++) {
+		ns += lines->list[i].ns;
+		waits_ns += lines->list[i].waits_ns;
+	}
+	fprintf(out, "... and %u more: %.3f s, waiting %.3f s\n", lines->count - SITE_LINES, seconds(ns),
+	        seconds(waits_ns));
+}
+
 static void print_sites(FILE *out, const struct profile *profile)
 {
 	struct lines lines = { 0 };
@@ -282,7 +317,7 @@ static void print_sites(FILE *out, const struct profile *profile)
 		fputc('\n', out);
 	}
 	if (lines.count > SITE_LINES)
-		fprintf(out, "... and %u more\n", lines.count - SITE_LINES);
+		print_other_sites(out, &lines);
 	free(lines.list);
 }
 
