@@ -100,7 +100,6 @@ static bool has_list(void)
 	return waiting;
 }
 
-/* A report holds until the next one. The first also counts for the time before it in its wait. */
 static void take_blocked(const struct tool_blocked *blocked)
 {
 	struct waited new = { .cause = causes[blocked->cause], .begun_ns = blocked->now_ns };
@@ -480,7 +479,7 @@ static bool is_rest(const struct waited *waited)
 	const struct rank_list *ranks = &waited->ranks;
 
 	if (members.event == EVENT_COLLECTIVE && (waited->cause == WAIT_LATE_COLLECTIVE || waited->cause == WAIT_UNKNOWN))
-		return members.latest_rank >= 0; /* take_collective has counted the lateness */
+		return members.latest_rank >= 0; /* take_last_member has counted the lateness */
 	return ranks->count == 0 || (waited->cause == WAIT_LOCK && !waited->processes[0] && notes_know(ranks->ranks[0]));
 }
 
@@ -574,21 +573,38 @@ static uint64_t add_waited(struct part *part, uint32_t site, const struct waited
 	return waited->ended_ns;
 }
 
-/*
- * In a collective call all time until the last member has begun it is that member's lateness, also
- * where the job is still being made. Returns when that ended.
- */
-static uint64_t take_collective(struct part *part, uint32_t site)
+static bool has_waited_for(enum wait_cause cause)
 {
+	for (uint32_t i = 0; waiting && i < waiting->count; i++) {
+		if (waiting->list[i].cause == cause)
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether the call ends when its last member has begun it. */
+static bool ends_with_members(void)
+{
+	return members.event == EVENT_COLLECTIVE ||
+	       (members.event == EVENT_FENCE && (has_waited_for(WAIT_LATE_FENCE) || has_waited_for(WAIT_SETUP)));
+}
+
+/*
+ * In such a call all time until the last member has begun it is that member's lateness, also where
+ * connections are still being made. Returns when that ended.
+ */
+static uint64_t take_last_member(struct part *part, uint32_t site)
+{
+	enum wait_cause cause = members.event == EVENT_FENCE ? WAIT_LATE_FENCE : WAIT_LATE_COLLECTIVE;
 	struct latest latest = not_known;
 
-	if (members.event == EVENT_COLLECTIVE && members.number)
+	if (members.number && ends_with_members())
 		latest = find_latest_member(part, now_ns());
 	members.latest_rank = latest.rank;
 	if (latest.rank < 0 || latest.begun_ns <= members.begun_ns)
 		return 0;
-	add_lateness(part, site, WAIT_LATE_COLLECTIVE, latest.rank, members.begun_ns, latest.begun_ns);
-	arrows_add(EVENT_COLLECTIVE, latest.rank, latest.begun_ns, now_ns());
+	add_lateness(part, site, cause, latest.rank, members.begun_ns, latest.begun_ns);
+	arrows_add(members.event, latest.rank, latest.begun_ns, now_ns());
 	return latest.begun_ns;
 }
 
@@ -654,7 +670,7 @@ void waits_take(struct part *part, uint32_t site, uint32_t lane, uint64_t begun)
 {
 	pthread_mutex_lock(&adding);
 	begin_with_call(part, begun);
-	take_segments(part, site, take_collective(part, site));
+	take_segments(part, site, take_last_member(part, site));
 	arrows_take(site, lane);
 	pthread_mutex_unlock(&adding);
 	if (waiting)
