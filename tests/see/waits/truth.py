@@ -144,6 +144,7 @@ class Truth:
                     since[keys[0]] = call.ended, call.kind == "lock_exclusive"
                 elif call.kind == "lock_all":
                     everything.add(call.window)
+                    since[call.window, call.rank] = call.ended, False  # its own memory at once
                 elif call.kind == "flush" and call.window in everything:
                     since.setdefault(keys[0], (call.ended, False))
                 elif call.kind in ("unlock", "unlock_all"):
@@ -161,11 +162,11 @@ class Truth:
             if call.kind == "lock_exclusive":
                 asked[call.window, call.ranks[0]].append(call)
         for call in self.run.all_calls():
-            if call.kind in ("lock_exclusive", "lock_shared", "flush") and call.hint == "-":
+            if call.kind in ("lock_exclusive", "lock_shared", "flush", "lock_all") and call.hint == "-":
                 self.lock(call, held, asked)
 
     def lock(self, call, held, asked):
-        key = call.window, call.ranks[0]
+        key = call.window, call.rank if call.kind == "lock_all" else call.ranks[0]
         if call.kind == "flush" and self.is_held(held, call):
             return
         holds = [hold for hold in held[key] if hold.rank != call.rank and overlap(hold, call)]
