@@ -51,7 +51,14 @@ static void open_parts(void)
 /* A rank begins a call. */
 static void begin(int rank, enum part_event event, uint64_t number, double us)
 {
-	made[rank]->remote.begins[made[rank]->remote.begin_count++] = (struct part_begin){ number, at(rank, us), 0, event };
+	made[rank]->remote.begins[made[rank]->remote.begin_count++] =
+		(struct part_begin){ number, at(rank, us), 0, event, 0 };
+}
+
+/* The rank's last call ends. */
+static void end(int rank, double us)
+{
+	made[rank]->remote.begins[made[rank]->remote.begin_count - 1].ended_ns = at(rank, us);
 }
 
 /* Rank 0 waits, for these ranks, or any: the profile has that as a whole. */
@@ -148,6 +155,34 @@ static void posts__blame_the_last_of_those_awaited(void)
 	begin(2, EVENT_POST, 1, 300);
 	begin(3, EVENT_POST, 1, 900);
 	judge(WAIT_LATE_POST, 1, 800, 200);
+	close_parts();
+}
+
+/* The one before ended before this rank posted, and the next one began before the wait's end was seen. */
+static void complete__is_the_one_of_the_epoch(void)
+{
+	open_parts();
+	wait_for_rank(EVENT_COMPLETE, WAIT_LATE_COMPLETE, 1000, 2);
+	begin(0, EVENT_POST, 8, -400);
+	begin(0, EVENT_POST, 9, 1001); /* the next epoch's */
+	begin(2, EVENT_COMPLETE, 1, -600);
+	end(2, -500);
+	begin(2, EVENT_COMPLETE, 2, 700);
+	end(2, 750);
+	begin(2, EVENT_COMPLETE, 3, 900);
+	judge(WAIT_LATE_COMPLETE, 2, 700, 300);
+	close_parts();
+}
+
+/* It has fallen out of the list. */
+static void complete__that_is_not_known_leaves_the_wait_whole(void)
+{
+	open_parts();
+	wait_for_rank(EVENT_COMPLETE, WAIT_LATE_COMPLETE, 1000, 2);
+	begin(0, EVENT_POST, 8, -400);
+	begin(2, EVENT_COMPLETE, 1, -600);
+	end(2, -500);
+	judge(WAIT_LATE_COMPLETE, -1, 1000, 0);
 	close_parts();
 }
 
@@ -373,6 +408,8 @@ void suite_remote_waits(void)
 	CU_ADD_TEST(suite, post__splits_lateness_and_handover);
 	CU_ADD_TEST(suite, posts__blame_the_last_of_those_awaited);
 	CU_ADD_TEST(suite, posts__stay_whole_if_one_is_not_known);
+	CU_ADD_TEST(suite, complete__is_the_one_of_the_epoch);
+	CU_ADD_TEST(suite, complete__that_is_not_known_leaves_the_wait_whole);
 	CU_ADD_TEST(suite, waits__below_twice_the_error_stay_whole);
 	CU_ADD_TEST(suite, fence__takes_the_last_of_that_number);
 	CU_ADD_TEST(suite, fence__stays_whole_if_a_member_is_not_known);

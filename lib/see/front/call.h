@@ -100,6 +100,9 @@ bool notes_know_all(void);
 /* A call begins, as in notes_add. */
 void remote_add_begin(struct part *part, enum part_event event, uint32_t window, uint64_t number, uint64_t begun);
 
+/* A complete has ended, as in notes_end_complete. */
+void remote_end_complete(struct part *part, uint32_t window, uint64_t number, uint64_t ended);
+
 /* Adds a wait; without a place if it is for more ranks than that has. One thread at a time. */
 void remote_add_wait(struct part *part, const struct part_remote_wait *wait, const struct rank_list *ranks);
 

@@ -267,6 +267,8 @@ void notes_end_complete(struct part *part, uint32_t window, uint64_t ended)
 	uint64_t number = window_counted(window, EVENT_COMPLETE);
 
 	write_note(&part->completed[place_of(window)][number % PART_LATEST], number, ended);
+	if (!notes_know_all())
+		remote_end_complete(part, window, number, ended);
 }
 
 /* Returns when this rank last called post. */

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
-#define PART_VERSION 8
+#define PART_VERSION 9
 #define PART_PREFIX "profile."
 
 #define PART_SITES 1024
@@ -169,8 +169,9 @@ struct part_meeting {
 struct part_begin {
 	uint64_t number; /* 0: being written */
 	uint64_t begun_ns;
-	uint32_t window; /* PART_NONE: of the whole job */
-	uint32_t event;  /* enum part_event */
+	uint32_t window;   /* PART_NONE: of the whole job */
+	uint32_t event;    /* enum part_event */
+	uint64_t ended_ns; /* EVENT_COMPLETE; 0: it has not ended */
 };
 
 /* A wait that a call of a rank of another machine may have ended. */

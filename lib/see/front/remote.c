@@ -4,6 +4,8 @@
 
 #include "see/front/call.h"
 
+#define LOOKED_AT 64 /* begins of other threads may follow */
+
 void remote_add_begin(struct part *part, enum part_event event, uint32_t window, uint64_t number, uint64_t begun)
 {
 	uint32_t at = __atomic_fetch_add(&part->remote.begin_count, 1, __ATOMIC_RELAXED) % PART_BEGINS;
@@ -14,7 +16,22 @@ void remote_add_begin(struct part *part, enum part_event event, uint32_t window,
 	begin->begun_ns = clock_ns(begun);
 	begin->window = window;
 	begin->event = event;
+	__atomic_store_n(&begin->ended_ns, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&begin->number, number, __ATOMIC_RELEASE); /* a killed process leaves whole entries, or none */
+}
+
+void remote_end_complete(struct part *part, uint32_t window, uint64_t number, uint64_t ended)
+{
+	uint32_t count = __atomic_load_n(&part->remote.begin_count, __ATOMIC_RELAXED);
+
+	for (uint32_t i = 1; i <= LOOKED_AT && i <= count; i++) {
+		struct part_begin *begin = &part->remote.begins[(count - i) % PART_BEGINS];
+
+		if (begin->event != EVENT_COMPLETE || begin->window != window || begin->number != number)
+			continue;
+		__atomic_store_n(&begin->ended_ns, clock_ns(ended), __ATOMIC_RELAXED);
+		return;
+	}
 }
 
 void remote_add_wait(struct part *part, const struct part_remote_wait *wait, const struct rank_list *ranks)

@@ -21,7 +21,8 @@ struct begin {
 	uint64_t event;
 	uint64_t key; /* of the window; 0: of the job */
 	uint64_t match;
-	uint64_t ns; /* by the first machine's clock */
+	uint64_t ns;       /* by the first machine's clock */
+	uint64_t ended_ns; /* EVENT_COMPLETE; UINT64_MAX: not known */
 };
 
 /* The calls that a rank began, in order. */
@@ -90,17 +91,22 @@ static void list_begins(struct begins *begins, const struct read_part *from)
 		new.event = begin->event;
 		new.match = match_of(begin->event, begin->number);
 		new.ns = clocks_shifted(&from->shift, begin->begun_ns);
+		new.ended_ns = begin->ended_ns ? clocks_shifted(&from->shift, begin->ended_ns) : UINT64_MAX;
 		*(struct begin *)program_append(&begins->list, &begins->count, &begins->capacity, sizeof(new)) = new;
 	}
 	if (begins->count)
 		qsort(begins->list, begins->count, sizeof(*begins->list), compare_begins);
 }
 
-/* Returns when the last such call until then began; 0: not known. */
-static uint64_t find_begin(const struct begins *begins, const struct begin *until)
+static bool is_same_call(const struct begin *a, const struct begin *b)
+{
+	return a->event == b->event && a->key == b->key && a->match == b->match;
+}
+
+/* Returns the last such call until then, or NULL. */
+static const struct begin *find_last(const struct begins *begins, const struct begin *until)
 {
 	uint32_t low = 0, high = begins->count;
-	const struct begin *found;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -110,9 +116,15 @@ static uint64_t find_begin(const struct begins *begins, const struct begin *unti
 		else
 			high = middle;
 	}
-	found = low ? &begins->list[low - 1] : NULL;
-	return found && found->event == until->event && found->key == until->key && found->match == until->match ? found->ns
-	                                                                                                         : 0;
+	return low && is_same_call(&begins->list[low - 1], until) ? &begins->list[low - 1] : NULL;
+}
+
+/* Returns when the last such call until then began; 0: not known. */
+static uint64_t find_begin(const struct begins *begins, const struct begin *until)
+{
+	const struct begin *found = find_last(begins, until);
+
+	return found ? found->ns : 0;
 }
 
 struct remote *remote_open(const struct read_parts *parts)
@@ -151,7 +163,8 @@ struct search {
 	const struct remote *remote;
 	const struct part_remote_wait *wait;
 	struct begin until;
-	int rank; /* that began it last */
+	uint64_t posted_ns; /* EVENT_COMPLETE: when the epoch that waits began, less the error */
+	int rank;           /* that began it last */
 	uint64_t ns;
 };
 
@@ -198,12 +211,32 @@ static bool is_needed(const struct search *search, const struct part *part)
 	return search->wait->rank_count > 0 || is_member(search, part);
 }
 
+/*
+ * Returns when the rank began the complete that the epoch waits for; 0: not known. It is the first
+ * that did not end before the post, without which none ends.
+ */
+static uint64_t begin_of_complete(const struct search *search, const struct begins *begins)
+{
+	const struct begin *one = find_last(begins, &search->until);
+	uint64_t ns = 0;
+
+	for (; one && is_same_call(one, &search->until) && one->ended_ns >= search->posted_ns; one--) {
+		ns = one->ns;
+		if (one == begins->list)
+			break;
+	}
+	return ns;
+}
+
 /* Returns when the rank last began such a call; 0: not known. unlock_all unlocks each lock. */
 static uint64_t last_begin(const struct search *search, const struct begins *begins)
 {
 	struct begin of_all = search->until;
-	uint64_t ns = find_begin(begins, &search->until), all_ns;
+	uint64_t ns, all_ns;
 
+	if (search->until.event == EVENT_COMPLETE)
+		return begin_of_complete(search, begins);
+	ns = find_begin(begins, &search->until);
 	if (search->until.event != EVENT_UNLOCK)
 		return ns;
 	of_all.match = 0;
@@ -240,6 +273,18 @@ static bool find_call(struct search *search, const struct part *own)
 		seen++;
 	}
 	return search->ns && seen >= search->wait->rank_count;
+}
+
+/* Returns when this rank last posted, before the wait ended; 0: not known. */
+static uint64_t posted_ns(const struct search *search, const struct read_part *from)
+{
+	const struct begins *own = &search->remote->begins[from - search->remote->parts->list];
+	const struct begin post = { .event = EVENT_POST,
+		                        .key = search->until.key,
+		                        .ns = clocks_shifted(&from->shift, search->wait->ended_ns) };
+	uint64_t ns = find_begin(own, &post), error_ns = search->remote->error_ns;
+
+	return ns > error_ns ? ns - error_ns : 0;
 }
 
 /* ---- shares ---- */
@@ -355,8 +400,8 @@ void remote_find_roots(const struct remote *remote, struct profile *profile)
 	roots_divide(remote->roots, profile);
 }
 
-void remote_divide(const struct remote *remote, struct profile *profile, const struct read_part *from, const uint32_t sites[],
-                   const uint32_t waits[])
+void remote_divide(const struct remote *remote, struct profile *profile, const struct read_part *from,
+                   const uint32_t sites[], const uint32_t waits[])
 {
 	const struct part *part = from->part;
 	uint32_t count = part->remote.wait_count < PART_REMOTE_WAITS ? part->remote.wait_count : PART_REMOTE_WAITS;
@@ -374,6 +419,7 @@ void remote_divide(const struct remote *remote, struct profile *profile, const s
 		search.until.ns = UINT64_MAX; /* the number names one call, which ends all waits of this rank's */
 		if (wait->event != EVENT_FENCE && wait->event != EVENT_COLLECTIVE)
 			search.until.ns = clocks_shifted(&from->shift, wait->ended_ns) + remote->error_ns;
+		search.posted_ns = wait->event == EVENT_COMPLETE ? posted_ns(&search, from) : 0;
 		if (!find_call(&search, part))
 			continue;
 		if (wait->wait == PART_NONE)
