@@ -68,11 +68,15 @@ struct advice *advice_add(struct advice_list *advice, const char *rule, const st
 
 const char *advice_window(const struct profile *profile, int window, char text[WINDOW_BYTES])
 {
+	const struct profile_site *made = window < 0 ? NULL : window_creation(profile, window);
+	char place[PLACE_BYTES];
+
 	text[0] = '\0';
 	if (window >= 0 && profile->windows[window].name[0])
 		snprintf(text, WINDOW_BYTES, " of \"%.32s\"", profile->windows[window].name);
 	else if (window >= 0)
-		snprintf(text, WINDOW_BYTES, " of window %d (%s)", window, profile->windows[window].kind);
+		snprintf(text, WINDOW_BYTES, " of window %d (%s%s%s)", window, profile->windows[window].kind, made ? " " : "",
+		         made ? place_text(made, place) : "");
 	return text;
 }
 

@@ -62,8 +62,8 @@ bool losses_matter(const struct losses *losses, int percent);
 /* Returns the place for a sentence of what these ranks lose; NULL: a dozen others save more. */
 struct advice *advice_add(struct advice_list *advice, const char *rule, const struct losses *losses);
 
-/* Writes ` of "halo"`, ` of window 3 (created)`, or nothing. Returns text. */
-#define WINDOW_BYTES 96
+/* Writes ` of "halo"`, ` of window 3 (created main halo.c:31)`, or nothing. Returns text. */
+#define WINDOW_BYTES (PLACE_BYTES + 64)
 const char *advice_window(const struct profile *profile, int window, char text[WINDOW_BYTES]);
 
 /* Writes "oriel_put (main halo.c:88)". Returns text. */

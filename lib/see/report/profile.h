@@ -196,6 +196,9 @@ void text_print(FILE *out, const struct profile *profile, const struct advice_li
 
 #define PLACE_BYTES 48
 
+/* Returns the calls that made a window, or NULL. */
+const struct profile_site *window_creation(const struct profile *profile, int window);
+
 /* Writes "exchange halo.c:88", or what is known of it. Returns text. */
 const char *place_text(const struct profile_site *site, char text[PLACE_BYTES]);
 

@@ -15,6 +15,7 @@
 #define ADVICE_LINES 12
 #define DEAD_LINES 3
 #define COLUMNS 118
+#define WINDOW_COLUMNS 19
 #define MISSING_MAX 8
 
 /* Lines of the text: waits by cause and rank, calls by place, each over all ranks. */
@@ -274,12 +275,28 @@ const char *place_text(const struct profile_site *site, char text[PLACE_BYTES])
 	return text;
 }
 
+const struct profile_site *window_creation(const struct profile *profile, int window)
+{
+	for (uint32_t i = 0; i < profile->site_count; i++) {
+		if (profile->sites[i].window == window && call_kind(profile->sites[i].call) == KIND_CREATE)
+			return &profile->sites[i];
+	}
+	return NULL;
+}
+
+/* A window without a name is shown by the line that made it, if that is short enough. */
 static void print_window(FILE *out, const struct profile *profile, int window)
 {
+	const struct profile_site *made = window < 0 ? NULL : window_creation(profile, window);
+	char text[WINDOW_COLUMNS + 1];
+
 	if (window < 0)
 		fputs("  -", out);
 	else if (profile->windows[window].name[0])
 		fprintf(out, "  \"%.16s\"", profile->windows[window].name);
+	else if (made && made->place.file[0] &&
+	         snprintf(text, sizeof(text), "%d (%s:%d)", window, made->place.file, made->place.line) <= WINDOW_COLUMNS)
+		fprintf(out, "  %s", text);
 	else
 		fprintf(out, "  %d (%s)", window, profile->windows[window].kind);
 }
