@@ -22,7 +22,7 @@
 
 #include "oriel.h"
 
-enum { THREADS_MAX = 128, FIRST_KILL_US = 20, KILLS_WITHIN_US = 3000 };
+enum { THREADS_MAX = 128, FIRST_KILL_US = 20, KILLS_WITHIN_US = 500 };
 
 static oriel_win *win;
 static int target;

@@ -5,7 +5,7 @@
  *   see-counts [fork|kill|name=NAME|module=FILE]
  *
  * Each rank makes 5 puts of 8 bytes, 3 of 4096, 2 gets of 100 bytes, 7 flushes and 4 fences on the
- * window "counted", or NAME. With "fork" it starts a child first, which ends at once. With "kill"
+ * window "counted", or NAME. With "fork" it starts a child first, whose call is refused. With "kill"
  * rank 1 is killed before the last fence. With "module=" a module (module.c), which is closed
  * again, makes three more puts of 8 bytes.
  */
@@ -61,13 +61,14 @@ static int operations(oriel_win *win, int to, const char *module)
 	return rc ? rc : oriel_win_unlock_all(win);
 }
 
-static int start_child(void)
+static int start_child(oriel_win *win)
 {
 	pid_t pid = fork();
+	int status = -1;
 
 	if (pid == 0)
-		_exit(EXIT_SUCCESS);
-	return pid < 0 || waitpid(pid, NULL, 0) < 0;
+		_exit(oriel_win_flush(win, 0) ? EXIT_SUCCESS : EXIT_FAILURE);
+	return pid < 0 || waitpid(pid, &status, 0) < 0 || status != 0;
 }
 
 int main(int argc, char **argv)
@@ -83,8 +84,8 @@ int main(int argc, char **argv)
 	if (oriel_init(NULL, &job) || oriel_group_world(job, &world) ||
 	    oriel_win_allocate(BYTES, 1, NULL, world, &base, &win) || oriel_win_set_name(win, name))
 		return fprintf(stderr, "%s\n", oriel_last_error()), EXIT_FAILURE;
-	if (strcmp(mode, "fork") == 0 && start_child())
-		return EXIT_FAILURE;
+	if (strcmp(mode, "fork") == 0 && start_child(win))
+		return fprintf(stderr, "the child has failed\n"), EXIT_FAILURE;
 	if (fences(win, 2) || operations(win, (oriel_rank(job) + 1) % oriel_size(job), module) || fences(win, 1))
 		return fprintf(stderr, "%s\n", oriel_last_error()), EXIT_FAILURE;
 	if (strcmp(mode, "kill") == 0 && oriel_rank(job) == 1)
