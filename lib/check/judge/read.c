@@ -20,6 +20,7 @@
 #define STEP_NS (20 * NS_PER_MS)
 #define RANKS_MAX (1 << 16)
 #define TURNS_MAX 1000 /* of copying a header that is written to */
+#define PROGRAM_VARIABLE "ORIEL_CHECK" /* in a process of the job */
 
 /* The traces of the folder, before their ranks are known. */
 struct mapped {
@@ -318,6 +319,13 @@ static void find_end(struct job_traces *traces)
 	}
 }
 
+/* A rank that ends the job has made a trace: if it is gone, another rank has claimed all. */
+static void end_if_claimed(const struct job_traces *traces)
+{
+	if (traces->is_running && getenv(PROGRAM_VARIABLE))
+		exit(EXIT_SUCCESS);
+}
+
 static void take_files(struct job_traces *traces, struct mapped_list *files)
 {
 	for (uint32_t i = 0; i < files->count; i++) {
@@ -334,8 +342,11 @@ static void take_files(struct job_traces *traces, struct mapped_list *files)
 			take_file(traces, &files->list[i]);
 	}
 	for (int rank = 0; rank < traces->size; rank++) {
-		if (!traces->list[rank].trace)
-			program_fail("there is no trace of rank %d on this machine: nothing can be judged", rank);
+		if (traces->list[rank].trace)
+			continue;
+		if (rank == 0)
+			end_if_claimed(traces);
+		program_fail("there is no trace of rank %d on this machine: nothing can be judged", rank);
 	}
 	find_end(traces);
 }
@@ -355,8 +366,10 @@ void traces_read(struct job_traces *traces, const char *job, bool now)
 	traces->is_running = now;
 	while (!now && is_running(&files) && now_ns() < end)
 		nanosleep(&(struct timespec){ 0, (long)STEP_NS }, NULL);
-	if (files.count == 0)
+	if (files.count == 0) {
+		end_if_claimed(traces);
 		program_fail("%s has no trace of %s%s", folder, job[0] ? "job " : "a job", job);
+	}
 	take_files(traces, &files);
 }
 
