@@ -343,6 +343,22 @@ static void K27_displacement_in_bytes(void)
 	MPI_Win_free(&other);
 }
 
+/* The size is in bytes, as the call wants it, or in units of 8 bytes. */
+static void K27_size_in_units(void)
+{
+	MPI_Win other;
+
+	MPI_Win_create(base, wrong ? BYTES / 8 : BYTES, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &other); /* WRONG */
+	MPI_Win_set_name(other, "halo");
+	MPI_Win_set_errhandler(other, MPI_ERRORS_RETURN);
+	if (rank == 0) {
+		MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, other);
+		MPI_Put(buffer, 8, MPI_BYTE, 2, BYTES / 8 - 1, 8, MPI_BYTE, other); /* WRONG */
+		MPI_Win_unlock(2, other);
+	}
+	MPI_Win_free(&other);
+}
+
 /* ---- collective calls, which move nothing: no MPI waits in them ---- */
 
 static void K28_collective_calls_differ(void)
@@ -579,6 +595,7 @@ static const struct check_case cases[] = {
 	{ "K27_free_in_an_epoch", K27_free_in_an_epoch },
 	{ "K27_out_of_range", K27_out_of_range },
 	{ "K27_displacement_in_bytes", K27_displacement_in_bytes },
+	{ "K27_size_in_units", K27_size_in_units },
 	{ "K28_collective_calls_differ", K28_collective_calls_differ },
 	{ "K28_roots_differ", K28_roots_differ },
 	{ "K28_collective_call_of_some", K28_collective_call_of_some },

@@ -199,7 +199,7 @@ static const struct operation *latest_operation(const struct view *view, uint32_
 	return operation && operation->at->site == site && operation->at->piece_count > 0 ? operation : NULL;
 }
 
-/* Says whether the displacement would fit in other units, which the program may have meant. */
+/* Says whether the bytes would fit in other units, which the program may have meant. */
 static void write_range(char *text, size_t bytes, const struct view *view, const struct view *target,
                         const struct access *access)
 {
@@ -215,6 +215,8 @@ static void write_range(char *text, size_t bytes, const struct view *view, const
 	else if (unit != view->unit_bytes && disp * view->unit_bytes + length <= target->size_bytes)
 		snprintf(text + written, bytes - (size_t)written, " in the origin's units of %" PRIu64 " they would fit",
 		         view->unit_bytes);
+	else if (unit > 1 && (end + unit - 1) / unit <= target->size_bytes)
+		snprintf(text + written, bytes - (size_t)written, " if its size were in units they would fit");
 	else
 		text[written - 1] = '\0';
 }
