@@ -107,6 +107,7 @@ int main(int argc, char **argv)
 		return fputs(usage, stdout) < 0;
 	if (strcmp(option, "--version") == 0)
 		return printf("oriel-check %s\n", oriel_version()) < 0;
+	setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* other processes print there too */
 	if (strcmp(option, "--job") == 0 && (argc == 3 || (argc == 4 && strcmp(argv[3], "--now") == 0)))
 		return judge_job(argv[2], argc == 4);
 	if (strcmp(option, "--deadlock") == 0 && argc == 4) {
