@@ -71,8 +71,8 @@ struct job_traces {
  */
 void traces_read(struct job_traces *traces, const char *job, bool now);
 
-/* Returns whether this process is the first of those that judge a job that is being ended. */
-bool traces_claim(const struct job_traces *traces);
+/* Ends this process if another one has claimed the job that is being ended, when that has printed. */
+void traces_claim(const struct job_traces *traces);
 
 /* Returns the index in job_traces.sites of a site of a running process's trace. */
 uint32_t traces_site(struct job_traces *traces, const struct trace *trace, uint32_t site);
