@@ -30,6 +30,9 @@ no recorder sees, and `look T` gets the word until it is raised. `load`, `store`
 one's own memory; `reset`: a store of the word of `flag`; `hoist`: a store of another word, and `peek T`: gets of that
 word of T until it is hoisted. Loads and stores are recorded when their rank's next event is.
 
+A line that begins with `@0` is a further thread of rank 0. It goes on behind `fork` of its rank. `join` waits for its
+end, and `hear` for a `tell` of the rank. Threads are ordered by these, and by nothing else.
+
 usage: check_model.py            all programs; it takes some seconds
        check_model.py RULE       the program that shows what the rule is for
 
@@ -93,13 +96,24 @@ RULES = {  # what is left out, or is wrong: a program that shows it
     "peeked_segments_are_not_kept": "store; hoist | peek 0; put 0; flush 0 | ",
     "peeks_learn_of_the_owner": "store; send 2; hoist | peek 0; put 0; flush 0 | recv 0",
     "what_is_issued_before_a_peek_is_judged": "store; hoist | put 0; peek 0; flush 0 | ",
+    "threads_are_not_ordered_by_time": "fork; get 1; flush 1; join | | @0 use",
+    "fork_orders": "get 1; flush 1; fork | | @0 use",
+    "join_orders": "fork; join; use | | @0 get 1; flush 1",
+    "hear_follows_tell": "fork; hear; use | | @0 get 1; flush 1; tell",
+    "hear_does_not_follow_the_thread": "fork; hear; use | | @0 tell; get 1; flush 1",
+    "flush_completes_for_all_threads": "put 2; fork; join; barrier | barrier; put 2 | barrier | @0 flush 2",
+    "a_flush_completes_what_comes_before_it": "fork; get 1; hear; use; join | | @0 flush 1; tell",
+    "each_thread_completes_for_itself": "get 1; fork; flush 1; use; join | | @0 flush 1",
+    "loads_of_all_threads_come_before_a_call": "fork; join; barrier | barrier; put 0; flush 0 | @0 store",
+    "each_thread_loads_with_its_own_clock": "fork; recv 1; join | put 0; flush 0; send 0 | @0 load",
+    "peeks_learn_of_all_threads": "fork | peek 0; put 0; flush 0 | @0 store; flush 0; hoist",
     "order_is_transitive": "put 2; flush 2; send 1 | recv 0; send 2 | recv 1; put 2; flush 2",
 }
 # Programs whose verdict depends on the order of things: a race need not be reported in each execution.
 BY_CHANCE = {"set", "spin", "flag", "poll", "ssend", "hoist"}
 LOADS = {"load", "store", "reset", "hoist", "poll"}
 # Calls whose begin, and whose end, is no event.
-NO_BEGIN = LOADS | {"flush", "local", "lock", "share", "wait", "taken"}
+NO_BEGIN = LOADS | {"flush", "local", "lock", "share", "wait", "taken", "hear", "join"}
 NO_END = LOADS
 OPERATIONS = {"put", "get", "set", "flag", "signal"}
 SENDS, RECEIVES = ("send", "ssend", "give", "show", "lend"), ("recv", "take", "expect")
@@ -162,6 +176,18 @@ MORE = [
     "store; hoist | peek 0; send 2 | recv 1; put 0; flush 0",
     "store; send 2; store; hoist | peek 0; put 0; flush 0 | recv 0",
     "hoist; send 1; store; flush 0 | recv 0; peek 0; put 0; flush 0",
+    "fork; barrier; join | barrier; put 0; flush 0 | @0 store",
+    "fork; hear; barrier; join | barrier; put 0; flush 0 | @0 store; tell",
+    "fork; hear; barrier; join | barrier; put 0; flush 0 | @0 tell; store",
+    "fork; put 1; join; flush 1 | load | @0 flush 1",
+    "fork; put 1; flush 1; join; barrier | barrier; load | @0 put 1; flush 1",
+    "put 1; flush 1; fork; join; barrier | barrier; load | @0 put 1; flush 1",
+    "fork; get 1; flush 1; tell; join | | @0 hear; use",
+    "fork; get 1; flush 1; join; use | | @0 store; tell",
+    "fork; barrier; join; load | put 0; flush 0; barrier | @0 load",
+    "fork; barrier; tell; join | put 0; flush 0; barrier | @0 hear; load",
+    "fork; load | put 0; flush 0; flag 0 | @0 poll; load; tell",
+    "fork; hear; load | put 0; flush 0; flag 0 | @0 poll; load; tell",
 ]
 # Races that the rules hide: where the store lies in its segment is not known.
 HIDDEN = [
@@ -173,8 +199,12 @@ HIDDEN = [
 # ---- programs ----
 
 def parse(text):
-    lines = [[call.split() for call in line.split(";") if call.strip()] for line in text.split("|")]
-    return tuple(tuple((call[0], *map(int, call[1:])) for call in line) for line in lines)
+    lines = []
+    for line in text.split("|"):
+        of, _, rest = line.strip().partition(" ") if "@" in line else ("", "", line)
+        calls = [call.split() for call in rest.split(";") if call.strip()]
+        lines.append(((("thread", int(of[1:])),) if of else ()) + tuple((call[0], *map(int, call[1:])) for call in calls))
+    return tuple(lines)
 
 
 def enumerated():
@@ -201,24 +231,34 @@ def enumerated():
 
 class Program:
     def __init__(self, lines):
-        self.lines, self.ranks = lines, range(len(lines))
+        self.lines, self.strands = lines, range(len(lines))
+        self.rank_of = [line[0][1] if line and line[0][0] == "thread" else at for at, line in enumerate(lines)]
+        self.ranks = [at for at in self.strands if self.rank_of[at] == at]
         self.conflicts = {}  # access -> its location
-        for rank, line in enumerate(lines):
+        for strand, line in enumerate(lines):
+            rank = self.rank_of[strand]
             for at, call in enumerate(line):
-                if call[0] == "put":
-                    self.conflicts[rank, at] = "memory", call[1]
-                elif call[0] == "flag":
-                    self.conflicts[rank, at] = "flag", call[1]
-                elif call[0] in ("get", "use"):
-                    self.conflicts[rank, at] = "buffer", rank
-                elif call[0] in OWN:
-                    self.conflicts[rank, at] = "flag" if call[0] == "show" else "memory", rank
-                elif call[0] in ("load", "store"):
-                    self.conflicts[rank, at] = "memory", rank
-                elif call[0] == "reset":
-                    self.conflicts[rank, at] = "flag", rank
+                self.add_conflict(strand, rank, at, call)
         names = [call[0] for line in lines for call in line]
         self.by_chance = not BY_CHANCE.isdisjoint(names) or names.count("signal") > 1
+
+    def threads(self, rank):
+        """The lines of the rank, of which this may be one."""
+        return [at for at in self.strands if self.rank_of[at] == self.rank_of[rank]]
+
+    def add_conflict(self, strand, rank, at, call):
+        if call[0] == "put":
+            self.conflicts[strand, at] = "memory", call[1]
+        elif call[0] == "flag":
+            self.conflicts[strand, at] = "flag", call[1]
+        elif call[0] in ("get", "use"):
+            self.conflicts[strand, at] = "buffer", rank
+        elif call[0] in OWN:
+            self.conflicts[strand, at] = "flag" if call[0] == "show" else "memory", rank
+        elif call[0] in ("load", "store"):
+            self.conflicts[strand, at] = "memory", rank
+        elif call[0] == "reset":
+            self.conflicts[strand, at] = "flag", rank
 
     def conflict(self, a, b):
         """Two accesses that are no operations are not judged."""
@@ -264,10 +304,11 @@ class Execution:
 
 def begin_of(program):
     state = Execution()
-    state.at = state.inside = tuple(0 for _ in program.ranks)
+    state.inside = tuple(0 for _ in program.strands)
+    state.at = tuple(int(program.rank_of[at] != at) for at in program.strands)
     state.issued = state.effects = frozenset()
     state.order = state.counts = state.locks = state.grants = state.giving = ()
-    state.judge = Judge(program.ranks).frozen()
+    state.judge = Judge(program.strands).frozen()
     return state
 
 
@@ -307,8 +348,8 @@ def is_there(state, sender, receiver):
 
 def own(program, state, rank, names, target=None, since=0):
     """Operations of a rank that have not taken effect."""
-    return [op for op in state.issued - state.effects if op[0] == rank and op[1] >= since and
-            program.lines[rank][op[1]][0] in names and target in (None, program.lines[rank][op[1]][1])]
+    return [op for op in state.issued - state.effects if op[0] in program.threads(rank) and op[1] >= since and
+            program.lines[op[0]][op[1]][0] in names and target in (None, program.lines[op[0]][op[1]][1])]
 
 
 def may_end(program, state, rank):
@@ -322,9 +363,13 @@ def may_end(program, state, rank):
     if name == "local":
         return not own(program, state, rank, ("get",), to[0])
     if name == "poll":
-        return state.count("effect", "flag", rank) > 0
+        return state.count("effect", "flag", program.rank_of[rank]) > 0
     if name == "peek":
         return state.count("hoist", to[0]) > 0
+    if name == "hear":
+        return state.count("tell", program.rank_of[rank]) > 0
+    if name == "join":
+        return all(state.at[other] == len(program.lines[other]) for other in program.threads(rank) if other != rank)
     if name in ("lock", "share"):
         held = [(holder, kind) for (holder, target), kind in state.locks if target == to[0]]
         return not held or name == "share" and all(kind == "share" for _, kind in held)
@@ -381,7 +426,8 @@ def is_complete(program, state, origin, target, number):
                 group_index(program, origin, "start", target, op[1]) == number]
 
 
-IMMEDIATE = OPERATIONS - {"set"} | {"use", "post", "start", "send", "lend", "expect", "raise", "load", "store", "reset", "hoist"}
+IMMEDIATE = OPERATIONS - {"set"} | {"use", "post", "start", "send", "lend", "expect", "raise", "load", "store", "reset", "hoist", "fork",
+                                   "tell"}
 
 
 def begin(program, state, rank):
@@ -399,6 +445,8 @@ def begin(program, state, rank):
         new.add("receiving", to[0], rank)
     if name == "raise":
         new.add("raised", rank)
+    if name in ("tell", "fork", "hoist"):
+        new.add(name, program.rank_of[rank])
     if name in ("barrier", "bcast", "reduce"):
         new.add(name, rank)
     if name in ("fence", "precede"):
@@ -411,8 +459,6 @@ def begin(program, state, rank):
         new.giving = state.giving + ((rank, to[0]),)
     if name in ("use", "load", "store", "reset"):
         new.order = state.order + (access,)
-    if name == "hoist":
-        new.add("hoist", rank)
     judge.begin(program, rank, state.at[rank])
     new.judge = judge.frozen()
     if name in IMMEDIATE:
@@ -470,8 +516,9 @@ def give_lock(program, state, rank, target):
 
 
 def steps(program, state):
-    for rank in program.ranks:
-        if state.at[rank] < len(program.lines[rank]):
+    for rank in program.strands:
+        is_begun = rank in program.ranks or state.count("fork", program.rank_of[rank])
+        if state.at[rank] < len(program.lines[rank]) and is_begun:
             if not state.inside[rank]:
                 yield begin(program, state, rank)
             elif may_end(program, state, rank):
@@ -497,8 +544,8 @@ def replace(values, at, value):
 
 class Judge:
     """
-    A clock of each rank. An access has the clock at its begin, and completions: (rank, time of that rank). Behind the
-    times of all ranks are those by which accesses of their own memory end.
+    A clock of each strand, which is a thread of a rank. An access has the clock at its begin, and completions: (strand, its time). Behind the
+    times of all strands are those by which accesses of their own memory end.
     """
 
     def __init__(self, ranks):
@@ -536,6 +583,8 @@ class Judge:
         self.clocks[rank] = tuple(value + (other == which) for other, value in enumerate(clock))
         for access in accesses:
             start, completions = self.accesses[access]
+            if completions and WITHOUT == "each_thread_completes_for_itself":
+                continue
             self.accesses[access] = start, completions + ((which, self.clocks[rank][which]),)
 
     def judge(self, program, access, clock, without=frozenset()):
@@ -557,41 +606,52 @@ class Judge:
         return names == ["flag", "show"] and WITHOUT != "owner_may_have_seen_a_flag"
 
     def pending(self, program, rank, target=None, names=("put", "get", "flag"), since=0):
-        return [access for access in self.accesses if access[0] == rank and access[1] >= since and
-                program.lines[rank][access[1]][0] in names and target in (None, program.lines[rank][access[1]][1])]
+        strands = [rank] if WITHOUT == "flush_completes_for_all_threads" else program.threads(rank)
+        return [access for access in self.accesses if access[0] in strands and access[1] >= since and
+                program.lines[access[0]][access[1]][0] in names and
+                target in (None, program.lines[access[0]][access[1]][1]) and self.knows_begin(rank, access)]
+
+    def knows_begin(self, rank, access):
+        strand, time = self.slots.get(("begun", *access), (rank, 0))
+        return self.clocks[rank][strand] >= time or WITHOUT == "a_flush_completes_what_comes_before_it"
 
     def judge_loads(self, program, rank):
         """The rank's next event is recorded: its loads and stores before it are judged, loads first."""
-        names = [(access, program.lines[rank][access[1]][0]) for access in self.loads[rank]]
+        strand, rank = rank, program.rank_of[rank]
+        alone = WITHOUT == "loads_of_all_threads_come_before_a_call"
+        strands = [strand] if alone else program.threads(rank)
+        names = [(access, program.lines[access[0]][access[1]][0]) for other in strands for access in self.loads[other]]
         names.sort(key=lambda load: load[1] not in ("load", "poll"))
         known = bool(self.peeks[rank]) and any(name == "hoist" for _, name in names)
         keep = not known or WITHOUT == "peeked_segments_are_not_kept"
         late = self.late[rank] if not keep else frozenset()
         if known and WITHOUT == "what_is_issued_before_a_peek_is_judged":
             late = frozenset(self.accesses)
-        self.loads = replace(self.loads, rank, ())
-        self.complete(rank, [])
-        now = self.clocks[rank]
+        for other in strands:
+            self.loads = replace(self.loads, other, ())
+            self.complete(other, [])
         for access, name in names:
+            of = strand if WITHOUT == "each_thread_loads_with_its_own_clock" else access[0]
+            now = self.clocks[of]
             if name == "poll" or name == "reset" and WITHOUT == "stores_do_not_end_what_is_put":
-                self.end_polled(program, rank, now)
+                self.end_polled(program, rank, of, now)
             if name in ("poll", "hoist") or WITHOUT in (f"{name}s_are_judged",):
                 continue
-            self.accesses[access] = None, () if WITHOUT == "loads_are_over_at_once" else ((rank, now[rank]),)
+            self.accesses[access] = None, () if WITHOUT == "loads_are_over_at_once" else ((of, now[of]),)
             self.judge(program, access, now, late)
             if not keep:
                 del self.accesses[access]
 
-    def end_polled(self, program, rank, now):
+    def end_polled(self, program, rank, strand, now):
         if WITHOUT == "owner_may_have_seen_a_flag":  # which is for loads that are not recorded
             return
         for other, (start, ends) in list(self.accesses.items()):
             if program.lines[other[0]][other[1]] == ("flag", rank) and WITHOUT != "loads_may_end_what_is_put":
-                self.accesses[other] = start, ends + ((rank, now[rank]),)
+                self.accesses[other] = start, ends + ((strand, now[strand]),)
 
     def rest(self, program, rank):
         """The end: no event follows the rank's last loads and stores."""
-        self.acquire(rank, "polled", rank)
+        self.acquire(rank, "polled", program.rank_of[rank])
         self.judge_loads(program, rank)
 
     def recorded(self, rank):
@@ -621,8 +681,9 @@ class Judge:
     def begin(self, program, rank, at):
         call = program.lines[rank][at]
         name, to = call[0], call[1:]
+        self.learn_by_time(program, rank)
         if WITHOUT != "poll_follows_put":
-            self.acquire(rank, "polled", rank)
+            self.acquire(rank, "polled", program.rank_of[rank])
         if name in LOADS:
             self.loads = replace(self.loads, rank, self.loads[rank] + ((rank, at),))
         if name in NO_BEGIN:
@@ -632,7 +693,7 @@ class Judge:
         self.begin_call(program, rank, at)
         if WITHOUT == "loads_come_before_the_next_call":
             self.judge_loads(program, rank)
-        self.recorded(rank)
+        self.recorded(program.rank_of[rank])
 
     def begin_call(self, program, rank, at):
         call = program.lines[rank][at]
@@ -645,6 +706,11 @@ class Judge:
             self.begin_own(program, rank, at)
         if name == "take" and WITHOUT == "receive_writes_when_the_message_is_there":
             self.begin_own(program, rank, at)
+        if name == "tell":
+            self.release(rank, "told", program.rank_of[rank])
+        if name == "fork":
+            for other in program.threads(rank) if WITHOUT != "fork_orders" else ():
+                self.clocks[other] = join(self.clocks[other], self.clocks[rank])
         if name == "flag":
             self.release(rank, "polled", to[0])
         if name == "set":
@@ -692,6 +758,8 @@ class Judge:
         kinds = [call[0] for call in program.lines[rank][:at] if call[0] in ("fence", "precede")]
         if WITHOUT == "only_a_completion_frees_the_buffer":
             self.complete(rank, self.pending(program, rank, names=("get",)))
+        self.complete(rank, [])
+        self.slots["begun", *access] = rank, self.clocks[rank][rank]
         self.accesses[access] = None, ()
         self.note_late(access)
         if call[0] == "put" and (in_start or fences and kinds[-1] == "precede"):
@@ -755,8 +823,9 @@ class Judge:
         return sum(call == program.lines[rank][at] for call in program.lines[rank][:at])
 
     def end(self, program, rank, at):
+        self.learn_by_time(program, rank)
         if WITHOUT != "poll_follows_put":
-            self.acquire(rank, "polled", rank)
+            self.acquire(rank, "polled", program.rank_of[rank])
         if program.lines[rank][at][0] in NO_END:
             return
         if WITHOUT == "loads_come_after_the_call_before":
@@ -764,18 +833,28 @@ class Judge:
                                  (rank, i) not in self.accesses and program.lines[rank][i][0] in LOADS))
         self.judge_loads(program, rank)
         self.end_call(program, rank, at)
-        self.recorded(rank)
+        self.recorded(program.rank_of[rank])
 
-    def end_peek(self, rank, at, owner):
+    def learn_by_time(self, program, rank):
+        for other in program.threads(rank) if WITHOUT == "threads_are_not_ordered_by_time" else ():
+            self.clocks[rank] = join(self.clocks[rank], self.clocks[other])
+
+    def end_peek(self, program, rank, at, owner):
         self.peeks = replace(self.peeks, owner, self.peeks[owner] - {((rank, at), True)} | {((rank, at), False)})
-        if WITHOUT != "peeks_learn_of_the_owner":
-            self.clocks[rank] = join(self.clocks[rank], self.clocks[owner])
+        strands = [owner] if WITHOUT == "peeks_learn_of_all_threads" else program.threads(owner)
+        for strand in strands if WITHOUT != "peeks_learn_of_the_owner" else ():
+            self.clocks[rank] = join(self.clocks[rank], self.clocks[strand])
 
     def end_call(self, program, rank, at):
         call = program.lines[rank][at]
         name, to = call[0], call[1:]
         if name == "peek":
-            self.end_peek(rank, at, to[0])
+            self.end_peek(program, rank, at, to[0])
+        if name == "hear" and WITHOUT != "hear_follows_tell":
+            self.acquire(rank, "told", program.rank_of[rank])
+        if name == "join" or name == "hear" and WITHOUT == "hear_does_not_follow_the_thread":
+            for other in program.threads(rank) if WITHOUT != "join_orders" else ():
+                self.clocks[rank] = join(self.clocks[rank], self.clocks[other])
         if name == "flush":
             self.judge_late(program, rank)
             if WITHOUT != "flush_completes":
@@ -881,7 +960,7 @@ def explore(program):
             if any(at < len(line) for at, line in zip(state.at, program.lines)):
                 return {}  # a deadlock: no program to judge
             judge = Judge.of(state.judge)
-            for rank in program.ranks:
+            for rank in program.strands:
                 judge.rest(program, rank)
             orders, verdicts = found.setdefault(state.grants, (set(), set()))
             orders |= {pair for pair in itertools.combinations(state.order, 2) if program.conflict(*pair)}
