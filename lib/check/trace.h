@@ -33,13 +33,15 @@
 #include "see/front/part.h"
 
 #define TRACE_MARK 0x6563617274726f6cULL /* "lortrace" */
-#define TRACE_VERSION 5
+#define TRACE_VERSION 6
 #define TRACE_PREFIX "trace."
 
 #define TRACE_SITES 4096
 #define TRACE_NONE UINT32_MAX
 #define TRACE_PIECES_MAX 4096 /* of an operation; more are not judged */
 #define TRACE_LATEST 4096     /* rooms in the header; an event and its pieces are at most so many */
+#define TRACE_STRANDS 64      /* of a process; threads beyond share them */
+#define TRACE_ALL UINT64_MAX  /* strands */
 
 enum trace_kind {
 	TRACE_PIECES, /* the room holds pieces of the operation before it */
@@ -81,6 +83,11 @@ enum trace_kind {
 	TRACE_LOCAL,        /* the process has loaded or stored since its event before, by compiled_kind (flags) */
 	TRACE_ATTACH,       /* memory is attached to a dynamic window */
 	TRACE_DETACH,       /* begins */
+	TRACE_RELEASE,      /* a strand is about to let others go on, by a thing of number `id` */
+	TRACE_ACQUIRE,      /* it goes on, by such a thing */
+	TRACE_JOIN,         /* it learns of the strand `id`, or of TRACE_ALL */
+	TRACE_SPREAD,       /* all strands learn of it */
+	TRACE_MERGE,        /* from here on all threads are strand 0 */
 	TRACE_REFUSED,      /* the call has failed, or ends the job; rank: the target, or -1 */
 	TRACE_UNKNOWN,      /* what follows cannot be judged */
 	TRACE_KINDS
@@ -130,7 +137,8 @@ struct trace_event {
 	uint32_t site;   /* TRACE_NONE: not known */
 	uint64_t object; /* the window's key, or another name that all members know */
 	int32_t rank;    /* the other rank; -1: all, or none */
-	uint32_t count;  /* rooms of pieces that follow */
+	uint16_t count;  /* rooms of pieces that follow */
+	uint16_t strand; /* the thread's */
 	union {
 		struct {
 			uint64_t id; /* of a request, or the number of a collective call or a signal */
@@ -197,6 +205,7 @@ struct trace {
 	uint32_t site_count;
 	uint32_t object_count;
 	uint32_t compiled_objects; /* files whose loads and stores are recorded; 0: none */
+	uint32_t strand_count;
 	uint64_t begun_ns;
 	uint64_t room_count;      /* that are in use; stored last */
 	uint64_t written;         /* of these, in packed blocks; those behind them are in `latest` */
@@ -206,6 +215,7 @@ struct trace {
 	char job[PART_JOB_BYTES];
 	char host[PART_HOST_BYTES];
 	char unknown[64]; /* the call after which nothing can be judged; "": none */
+	char merged[64];  /* the call or library for which threads are strand 0; "": none */
 	struct part_object objects[PART_OBJECTS];
 	struct trace_site sites[TRACE_SITES];
 	struct trace_waits waits;

@@ -25,7 +25,11 @@ static const struct check_case *cases_begin(int argc, char **argv, const struct 
 
 	if (!chosen)
 		return NULL;
+#ifdef CASES_HAVE_THREADS
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &(int){ 0 });
+#else
 	MPI_Init(&argc, &argv); /* WRONG */
+#endif
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
 	memset(base, 0, BYTES);

@@ -2,8 +2,9 @@
 /*
  * annotation.c - what programs, or compilers, say to libtsan beside accesses; see tsan.h
  *
- * Threads of a rank count as ordered, so that none of it is needed.
+ * Fibers are not followed: threads become one strand.
  */
+#include "check/compiled/strand.h"
 #include "check/compiled/tsan.h"
 
 void __tsan_func_entry(void *caller)
@@ -29,12 +30,12 @@ void __tsan_flush_memory(void)
 
 void __tsan_acquire(void *address)
 {
-	(void)address;
+	strand_acquire(address);
 }
 
 void __tsan_release(void *address)
 {
-	(void)address;
+	strand_release(address);
 }
 
 void __tsan_mutex_create(void *address, unsigned flags)
@@ -57,14 +58,14 @@ void __tsan_mutex_pre_lock(void *address, unsigned flags)
 
 void __tsan_mutex_post_lock(void *address, unsigned flags, int depth)
 {
-	(void)address;
+	strand_acquire(address);
 	(void)flags;
 	(void)depth;
 }
 
 int __tsan_mutex_pre_unlock(void *address, unsigned flags)
 {
-	(void)address;
+	strand_release(address);
 	(void)flags;
 	return 0;
 }
@@ -77,7 +78,7 @@ void __tsan_mutex_post_unlock(void *address, unsigned flags)
 
 void __tsan_mutex_pre_signal(void *address, unsigned flags)
 {
-	(void)address;
+	strand_release(address);
 	(void)flags;
 }
 
@@ -121,6 +122,7 @@ void __tsan_destroy_fiber(void *fiber)
 
 void __tsan_switch_to_fiber(void *fiber, unsigned flags)
 {
+	strand_merge("__tsan_switch_to_fiber");
 	(void)fiber;
 	(void)flags;
 }
@@ -168,6 +170,8 @@ void __tsan_atomic_thread_fence(int order)
 {
 	(void)order;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (strand_is_several)
+		strand_fence();
 }
 
 void __tsan_atomic_signal_fence(int order)

@@ -25,88 +25,127 @@ VALUE NAME(compare_exchange_val)(volatile VALUE *memory, VALUE expected, VALUE v
 
 VALUE NAME(load)(const volatile VALUE *memory, int order)
 {
-	(void)order;
+	VALUE value;
+
 	watch_access(HERE, memory, BYTES, KIND_ATOMIC_LOAD);
-	return __atomic_load_n(memory, __ATOMIC_SEQ_CST);
+	value = __atomic_load_n(memory, __ATOMIC_SEQ_CST);
+	strand_after(memory, order);
+	return value;
 }
 
 void NAME(store)(volatile VALUE *memory, VALUE value, int order)
 {
-	(void)order;
 	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
+	strand_before(memory, order);
 	__atomic_store_n(memory, value, __ATOMIC_SEQ_CST);
 }
 
 VALUE NAME(exchange)(volatile VALUE *memory, VALUE value, int order)
 {
-	(void)order;
+	VALUE before;
+
 	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
-	return __atomic_exchange_n(memory, value, __ATOMIC_SEQ_CST);
+	strand_before(memory, order);
+	before = __atomic_exchange_n(memory, value, __ATOMIC_SEQ_CST);
+	strand_after(memory, order);
+	return before;
 }
 
 VALUE NAME(fetch_add)(volatile VALUE *memory, VALUE value, int order)
 {
-	(void)order;
+	VALUE before;
+
 	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
-	return __atomic_fetch_add(memory, value, __ATOMIC_SEQ_CST);
+	strand_before(memory, order);
+	before = __atomic_fetch_add(memory, value, __ATOMIC_SEQ_CST);
+	strand_after(memory, order);
+	return before;
 }
 
 VALUE NAME(fetch_sub)(volatile VALUE *memory, VALUE value, int order)
 {
-	(void)order;
+	VALUE before;
+
 	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
-	return __atomic_fetch_sub(memory, value, __ATOMIC_SEQ_CST);
+	strand_before(memory, order);
+	before = __atomic_fetch_sub(memory, value, __ATOMIC_SEQ_CST);
+	strand_after(memory, order);
+	return before;
 }
 
 VALUE NAME(fetch_and)(volatile VALUE *memory, VALUE value, int order)
 {
-	(void)order;
+	VALUE before;
+
 	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
-	return __atomic_fetch_and(memory, value, __ATOMIC_SEQ_CST);
+	strand_before(memory, order);
+	before = __atomic_fetch_and(memory, value, __ATOMIC_SEQ_CST);
+	strand_after(memory, order);
+	return before;
 }
 
 VALUE NAME(fetch_or)(volatile VALUE *memory, VALUE value, int order)
 {
-	(void)order;
+	VALUE before;
+
 	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
-	return __atomic_fetch_or(memory, value, __ATOMIC_SEQ_CST);
+	strand_before(memory, order);
+	before = __atomic_fetch_or(memory, value, __ATOMIC_SEQ_CST);
+	strand_after(memory, order);
+	return before;
 }
 
 VALUE NAME(fetch_xor)(volatile VALUE *memory, VALUE value, int order)
 {
-	(void)order;
+	VALUE before;
+
 	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
-	return __atomic_fetch_xor(memory, value, __ATOMIC_SEQ_CST);
+	strand_before(memory, order);
+	before = __atomic_fetch_xor(memory, value, __ATOMIC_SEQ_CST);
+	strand_after(memory, order);
+	return before;
 }
 
 VALUE NAME(fetch_nand)(volatile VALUE *memory, VALUE value, int order)
 {
-	(void)order;
+	VALUE before;
+
 	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
-	return __atomic_fetch_nand(memory, value, __ATOMIC_SEQ_CST);
+	strand_before(memory, order);
+	before = __atomic_fetch_nand(memory, value, __ATOMIC_SEQ_CST);
+	strand_after(memory, order);
+	return before;
 }
 
 int NAME(compare_exchange_strong)(volatile VALUE *memory, VALUE *expected, VALUE value, int order, int failed)
 {
-	(void)order;
-	(void)failed;
+	bool is_equal;
+
 	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
-	return __atomic_compare_exchange_n(memory, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	strand_before(memory, order);
+	is_equal = __atomic_compare_exchange_n(memory, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	strand_after(memory, is_equal ? order : failed);
+	return is_equal;
 }
 
 int NAME(compare_exchange_weak)(volatile VALUE *memory, VALUE *expected, VALUE value, int order, int failed)
 {
-	(void)order;
-	(void)failed;
+	bool is_equal;
+
 	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
-	return __atomic_compare_exchange_n(memory, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	strand_before(memory, order);
+	is_equal = __atomic_compare_exchange_n(memory, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	strand_after(memory, is_equal ? order : failed);
+	return is_equal;
 }
 
 VALUE NAME(compare_exchange_val)(volatile VALUE *memory, VALUE expected, VALUE value, int order, int failed)
 {
-	(void)order;
-	(void)failed;
 	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
-	__atomic_compare_exchange_n(memory, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	strand_before(memory, order);
+	strand_after(memory,
+	             __atomic_compare_exchange_n(memory, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+	                 ? order
+	                 : failed);
 	return expected;
 }

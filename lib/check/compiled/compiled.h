@@ -14,6 +14,9 @@
  * between two recorded events of the process: all accesses in it are ordered alike, so the first of
  * a kind stands for all.
  *
+ * A *strand* is a thread (strand.h). Some cells say what the strand has accessed that came first in
+ * the segment, and those of each other one are in a table.
+ *
  * Accesses of one place in the program at even distances become one run (run.c). `take` returns the
  * runs, and begins the next segment.
  */
@@ -23,7 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define COMPILED_VERSION 1
+#define COMPILED_VERSION 2
 #define COMPILED_SYMBOL "oriel_compiled"
 #define RUN_PIECES_MAX 1024
 
@@ -41,23 +44,52 @@ struct compiled_run {
 	uint32_t rows;
 	uint64_t pitch; /* from row to row */
 	enum compiled_kind kind;
+	uint32_t strand;
+};
+
+/* How threads order each other. `number` is that of a thing, such as a mutex, or of a strand. */
+enum compiled_order { ORDER_RELEASE, ORDER_ACQUIRE, ORDER_JOIN, ORDER_SPREAD, ORDER_MERGE };
+
+/* The front's functions. */
+struct compiled_front {
+	/* Takes runs soon. */
+	void (*full)(void);
+	/* Records runs, and the order, if `order` returns true. */
+	void (*order)(enum compiled_order order, uint64_t number);
 };
 
 /* The front calls these. */
 struct compiled {
 	uint32_t version;
-	/* Begins recording, with so many bytes of cells at most. `full`: take runs soon. */
-	void (*begin)(uint64_t cell_bytes, void (*full)(void));
+	/* Begins recording, with so many bytes of cells at most. */
+	void (*begin)(uint64_t cell_bytes, const struct compiled_front *front);
 	void (*end)(void);
 	/* Watches memory, or its stores only. Returns false without room. */
 	bool (*watch)(uint64_t first, uint64_t bytes, bool stores_only);
 	void (*unwatch)(uint64_t first, uint64_t bytes, bool stores_only);
+	/* Returns whether memory of these pages has been watched. */
+	bool (*was_watched)(uint64_t first, uint64_t bytes);
+	/* From here on these pages have not been. */
+	void (*forget)(uint64_t first, uint64_t bytes);
 	/* Ends the segment. Returns its runs, which are valid until the next call, and their number. */
 	uint32_t (*take)(const struct compiled_run **runs);
 	/* Returns how many object files of the process have been compiled so. */
 	uint32_t (*objects)(void);
 	/* Returns how many runs found no room. */
 	uint64_t (*lost)(void);
+	/* This thread is about to record an event. */
+	void (*enter)(void);
+	/* Whether the program has several threads. */
+	const bool *is_several;
+	/* Returns the strand of this thread. `is_event`: it records one, no order. */
+	uint32_t (*strand)(bool is_event);
+	/* Returns whether the order says more than those before it. */
+	bool (*order)(enum compiled_order order, uint64_t number);
+	/* Returns a name of this moment of this thread, and whether all threads know of one. */
+	uint64_t (*moment)(void);
+	bool (*all_know)(uint64_t moment);
+	/* Returns the call or library for which threads have become one strand, or "". */
+	const char *(*merged)(void);
 };
 
 #endif

@@ -23,6 +23,7 @@ static uint32_t used_count;
 static struct compiled_run runs[RUNS_MAX];
 static uint32_t run_count;
 static uint64_t lost;
+bool run_is_pending[STRANDS];
 
 static void emit(struct compiled_run *run)
 {
@@ -46,8 +47,8 @@ static uint32_t row_pieces(const struct compiled_run *row)
 /* Returns whether the row is the next one of these. */
 static bool continues(const struct compiled_run *rows, const struct compiled_run *row)
 {
-	if (!rows->count || rows->site != row->site || rows->kind != row->kind || rows->bytes != row->bytes ||
-	    rows->stride != row->stride || rows->count != row->count ||
+	if (!rows->count || rows->site != row->site || rows->strand != row->strand || rows->kind != row->kind ||
+	    rows->bytes != row->bytes || rows->stride != row->stride || rows->count != row->count ||
 	    (rows->rows + 1) * row_pieces(rows) > RUN_PIECES_MAX)
 		return false;
 	if (rows->rows == 1)
@@ -75,8 +76,8 @@ static bool extends(const struct compiled_run *row, const struct compiled_run *e
 {
 	uint64_t last = row->first + (uint64_t)(row->count - 1) * row->stride, step = element->first - last;
 
-	if (!row->count || row->site != element->site || row->kind != element->kind || row->bytes != element->bytes ||
-	    element->first <= last)
+	if (!row->count || row->site != element->site || row->strand != element->strand || row->kind != element->kind ||
+	    row->bytes != element->bytes || element->first <= last)
 		return false;
 	if (row->count == 1)
 		return step >= row->bytes && step <= STRIDE_MAX;
@@ -85,10 +86,11 @@ static bool extends(const struct compiled_run *row, const struct compiled_run *e
 
 void run_add(struct compiled_run element)
 {
-	uint64_t bits = (uint64_t)(uintptr_t)element.site * 0x9e3779b97f4a7c15ULL;
+	uint64_t bits = ((uint64_t)(uintptr_t)element.site * STRANDS + element.strand) * 0x9e3779b97f4a7c15ULL;
 	uint8_t at = (uint8_t)(bits >> 56);
 	struct entry *entry = &entries[at];
 
+	run_is_pending[element.strand] = true;
 	if (extends(&entry->row, &element)) {
 		if (entry->row.count++ == 1)
 			entry->row.stride = (uint32_t)(element.first - entry->row.first);
@@ -113,6 +115,17 @@ uint64_t runs_lost(void)
 	return __atomic_load_n(&lost, __ATOMIC_RELAXED);
 }
 
+/* A strand that finds that nothing is pending finds its clock counted. */
+static void count_pending(void)
+{
+	for (uint32_t i = 0; i < STRANDS; i++) {
+		if (!run_is_pending[i])
+			continue;
+		strand_count(i);
+		__atomic_store_n(&run_is_pending[i], false, __ATOMIC_RELEASE);
+	}
+}
+
 uint32_t runs_take(const struct compiled_run **list)
 {
 	uint32_t count;
@@ -122,6 +135,7 @@ uint32_t runs_take(const struct compiled_run **list)
 		emit(&entries[used[i]].rows);
 	}
 	used_count = 0;
+	count_pending();
 	count = run_count;
 	run_count = 0;
 	*list = runs;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * See watch.h. A cell has the segment's number above, and below for each kind of access the bytes
- * that it has accessed in this segment. A cell is marked whether its bytes are watched or not: what
- * is watched changes between segments only.
+ * See watch.h. A cell has the number of the segment above, and that of the strand, and below for
+ * each kind of access the bytes that it has accessed in this segment. A cell is marked whether its
+ * bytes are watched or not: what is watched changes between segments only.
  *
  * Other threads may use the cells of a page that is let go, so their memory is never unmapped.
  */
@@ -17,14 +17,23 @@
 #define CELL_BYTES (PAGE_CELLS * sizeof(uint64_t))
 #define RANGES_MAX 4096
 #define RANGES_SEARCHED 64 /* where there are more, all bytes of their pages count as watched */
-#define SEGMENT_SHIFT 32
+#define TAG_SHIFT 32       /* segment and strand */
+#define STRAND_SHIFT 6
+#define SHARED 1024 /* cells of other strands that a strand has accessed */
 
 struct range {
 	uint64_t first, end;
 	bool stores_only;
 };
 
+/* A strand has accessed a cell that another one has marked before. */
+struct shared {
+	const uint64_t *cell;
+	uint64_t marks; /* as in a cell */
+};
+
 struct leaf *leaves[LEAVES];
+static struct shared shared[STRANDS][SHARED];
 static struct range ranges[RANGES_MAX];
 static uint32_t range_count, last_hit;
 static char *arena;                      /* of cells that were never used */
@@ -119,8 +128,41 @@ static bool take_page(uint64_t address)
 
 /* ---- ranges ---- */
 
+/* Also what finds no room is an operation's. */
+static void note_watched(const struct range *range)
+{
+	for (uint64_t at = range->first & ~(uint64_t)(PAGE_BYTES - 1); at < range->end; at += PAGE_BYTES) {
+		struct page *page = page_of(at);
+
+		if (page)
+			__atomic_store_n(&page->was_watched, true, __ATOMIC_RELAXED);
+	}
+}
+
+static bool was_watched(uint64_t first, uint64_t bytes)
+{
+	for (uint64_t at = first & ~(uint64_t)(PAGE_BYTES - 1); at < first + bytes; at += PAGE_BYTES) {
+		const struct leaf *leaf = __atomic_load_n(&leaves[at >> LEAF_SHIFT & (LEAVES - 1)], __ATOMIC_ACQUIRE);
+
+		if (leaf && __atomic_load_n(&leaf->pages[at >> PAGE_SHIFT & (LEAF_PAGES - 1)].was_watched, __ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+static void forget(uint64_t first, uint64_t bytes)
+{
+	for (uint64_t at = first & ~(uint64_t)(PAGE_BYTES - 1); at < first + bytes; at += PAGE_BYTES) {
+		struct leaf *leaf = __atomic_load_n(&leaves[at >> LEAF_SHIFT & (LEAVES - 1)], __ATOMIC_ACQUIRE);
+
+		if (leaf)
+			__atomic_store_n(&leaf->pages[at >> PAGE_SHIFT & (LEAF_PAGES - 1)].was_watched, false, __ATOMIC_RELAXED);
+	}
+}
+
 static bool add_range(struct range range)
 {
+	note_watched(&range);
 	if (range_count == RANGES_MAX || (range.end - range.first) / PAGE_BYTES > pages_free)
 		return false;
 	for (uint64_t at = range.first & ~(uint64_t)(PAGE_BYTES - 1); at < range.end; at += PAGE_BYTES) {
@@ -193,9 +235,27 @@ static uint64_t bits_of(uint64_t first, uint64_t end, enum compiled_kind kind)
 	return (mask << (first & 7) & 0xff) << (8 * kind);
 }
 
+static uint64_t tag_now(void)
+{
+	return (segment << STRAND_SHIFT | strand_now()) & UINT32_MAX;
+}
+
 static bool has_bits(uint64_t cell, uint64_t bits)
 {
-	return cell >> SEGMENT_SHIFT == (segment & UINT32_MAX) && (cell & bits) == bits;
+	return cell >> TAG_SHIFT == tag_now() && (cell & bits) == bits;
+}
+
+/* Marks a cell of another strand. Returns whether any bit is new. */
+static bool mark_shared(const uint64_t *cell, uint64_t bits)
+{
+	struct shared *of = &shared[strand_now()][(uint64_t)(uintptr_t)cell / sizeof(*cell) % SHARED];
+
+	if (of->cell != cell || of->marks >> TAG_SHIFT != tag_now())
+		*of = (struct shared){ cell, tag_now() << TAG_SHIFT };
+	if (has_bits(of->marks, bits))
+		return false;
+	of->marks |= bits;
+	return true;
 }
 
 /* Marks the bytes of one cell. Returns whether any is new, and watched. */
@@ -205,8 +265,11 @@ static bool mark(uint64_t *cells, uint64_t first, uint64_t end, enum compiled_ki
 
 	if (has_bits(now, bits))
 		return false;
-	if (now >> SEGMENT_SHIFT != (segment & UINT32_MAX))
-		now = segment << SEGMENT_SHIFT;
+	if (now >> TAG_SHIFT != tag_now()) {
+		if (now >> (TAG_SHIFT + STRAND_SHIFT) == tag_now() >> STRAND_SHIFT)
+			return mark_shared(cell, bits) && is_watched(first, end, kind);
+		now = tag_now() << TAG_SHIFT;
+	}
 	__atomic_store_n(cell, now | bits, __ATOMIC_RELAXED);
 	return is_watched(first, end, kind);
 }
@@ -260,15 +323,19 @@ static void add_range_of(struct compiled_run range, uint64_t end)
 
 static void add(const struct compiled_run *access, uint64_t bytes)
 {
+	struct compiled_run run = *access;
 	bool is_many;
 
 	if (is_inside || !__atomic_load_n(&is_on, __ATOMIC_RELAXED))
 		return;
+	if (strand_is_several)
+		strand_need();
 	enter();
+	run.strand = strand_event(false);
 	if (bytes)
-		add_range_of(*access, access->first + bytes);
+		add_range_of(run, run.first + bytes);
 	else
-		add_element(access);
+		add_element(&run);
 	is_many = runs_are_many();
 	leave();
 	if (is_many)
@@ -308,7 +375,7 @@ void watch_range(const void *site, const char *call, const void *memory, size_t 
 
 /* ---- the front ---- */
 
-static void begin(uint64_t cell_bytes, void (*full)(void))
+static void begin(uint64_t cell_bytes, const struct compiled_front *front)
 {
 	objects_find();
 	enter();
@@ -317,14 +384,22 @@ static void begin(uint64_t cell_bytes, void (*full)(void))
 		arena_bytes = arena ? cell_bytes : 0;
 		pages_free = arena_bytes / CELL_BYTES;
 	}
-	when_full = full;
+	when_full = front->full;
 	__atomic_store_n(&is_on, true, __ATOMIC_RELEASE);
 	leave();
+	strand_open(front);
 }
 
 static void end(void)
 {
 	__atomic_store_n(&is_on, false, __ATOMIC_RELAXED);
+	strand_open(NULL);
+}
+
+static void enter_event(void)
+{
+	if (strand_is_several)
+		strand_need();
 }
 
 static uint32_t take(const struct compiled_run **runs)
@@ -340,4 +415,20 @@ static uint32_t take(const struct compiled_run **runs)
 
 __attribute__((visibility("default"))) extern const struct compiled oriel_compiled;
 
-const struct compiled oriel_compiled = { COMPILED_VERSION, begin, end, watch, unwatch, take, objects_count, runs_lost };
+const struct compiled oriel_compiled = { .version = COMPILED_VERSION,
+	                                     .begin = begin,
+	                                     .end = end,
+	                                     .watch = watch,
+	                                     .unwatch = unwatch,
+	                                     .was_watched = was_watched,
+	                                     .forget = forget,
+	                                     .take = take,
+	                                     .objects = objects_count,
+	                                     .lost = runs_lost,
+	                                     .enter = enter_event,
+	                                     .is_several = &strand_is_several,
+	                                     .strand = strand_event,
+	                                     .order = strand_order,
+	                                     .moment = strand_moment,
+	                                     .all_know = strand_all_know,
+	                                     .merged = strand_merged };

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "check/compiled/compiled.h"
+#include "check/compiled/strand.h"
 
 #define PAGE_SHIFT 12
 #define PAGE_CELLS 512
@@ -19,6 +20,7 @@
 struct page {
 	uint64_t *cells; /* NULL: nothing is watched there */
 	uint32_t ranges; /* that touch it */
+	bool was_watched;
 };
 
 struct leaf {
@@ -62,6 +64,12 @@ void objects_find(void);
 /* Returns whether the address lies in the code of such a program or library. */
 bool object_has(const void *address);
 
+/* Returns whether it lies there, or in a library whose threads are the program's. */
+bool object_has_threads(const void *address);
+
+/* Returns a library that such code calls, and that may order threads by itself, or NULL. */
+const char *object_unknown(void);
+
 /* run.c: the caller holds the lock of watch.c */
 
 /* Adds an element, or a range. */
@@ -71,6 +79,9 @@ void run_add(struct compiled_run element);
 bool runs_are_many(void);
 
 uint64_t runs_lost(void);
+
+/* Whether the strand has runs that were not taken. */
+extern bool run_is_pending[STRANDS] __attribute__((visibility("hidden")));
 
 uint32_t runs_take(const struct compiled_run **runs);
 

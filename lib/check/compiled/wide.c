@@ -28,11 +28,13 @@ int __tsan_atomic128_compare_exchange_weak(volatile wide *memory, wide *expected
 wide __tsan_atomic128_compare_exchange_val(volatile wide *memory, wide expected, wide value, int order, int failed);
 #pragma GCC visibility pop
 
-/* Begins a change of the value. Returns it. */
+/* Begins a change of the value. Returns it. Any order counts as the strongest. */
 static wide begin(const void *site, const volatile wide *memory, enum compiled_kind kind)
 {
 	watch_access(site, memory, sizeof(wide), kind);
+	strand_before(memory, __ATOMIC_SEQ_CST);
 	pthread_mutex_lock(&changing);
+	strand_after(memory, __ATOMIC_SEQ_CST);
 	return *memory;
 }
 

@@ -3,6 +3,7 @@
 #include "check/front/loads.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 #define WINDOWS_MAX 1024 /* parts, and pieces of memory that are attached */
@@ -13,25 +14,33 @@ struct memory {
 	uint64_t key; /* of the window */
 	uint64_t first, bytes;
 	bool stores_only;
-	int32_t target;   /* of the operation */
-	uint64_t request; /* that completes it; 0: none */
+	int32_t target;    /* of the operation */
+	uint64_t request;  /* that completes it; 0: none */
+	bool is_allocated; /* with the window */
+	bool is_complete;
+	uint64_t moment; /* of that */
 };
 
 static const struct compiled *compiled;
 bool loads_are_on;
+static const bool none;
+const bool *loads_have_threads = &none;
+static const struct compiled_front *front;
 static struct memory windows[WINDOWS_MAX], buffers[BUFFERS_MAX];
-static uint32_t window_count, buffer_count;
+static uint32_t window_count, buffer_count, complete_count;
 static uint64_t unwatched_bytes, lost_buffers;
 
-void loads_open(uint64_t cell_bytes, void (*full)(void))
+void loads_open(uint64_t cell_bytes, const struct compiled_front *to)
 {
 	const struct compiled *found = dlsym(RTLD_DEFAULT, COMPILED_SYMBOL);
 
 	if (!found || found->version != COMPILED_VERSION || found->objects() == 0)
 		return;
 	compiled = found;
+	loads_have_threads = found->is_several;
+	front = to;
 	loads_are_on = true;
-	compiled->begin(cell_bytes, full);
+	compiled->begin(cell_bytes, to);
 }
 
 void loads_close(void)
@@ -41,6 +50,23 @@ void loads_close(void)
 	loads_are_on = false;
 }
 
+void loads_enter(void)
+{
+	if (loads_are_on)
+		compiled->enter();
+}
+
+void loads_freed(uint64_t first, uint64_t bytes)
+{
+	if (loads_are_on && compiled->was_watched(first, bytes))
+		front->order(ORDER_SPREAD, 0);
+}
+
+uint16_t loads_strand(bool is_event)
+{
+	return loads_are_on ? (uint16_t)compiled->strand(is_event) : 0;
+}
+
 uint32_t loads_take(const struct compiled_run **runs)
 {
 	return compiled->take(runs);
@@ -48,12 +74,13 @@ uint32_t loads_take(const struct compiled_run **runs)
 
 /* ---- windows ---- */
 
-static void add_window(uint64_t key, uint64_t first, uint64_t bytes)
+static void add_window(uint64_t key, uint64_t first, uint64_t bytes, bool is_allocated)
 {
 	if (bytes == 0)
 		return;
 	if (window_count < WINDOWS_MAX && compiled->watch(first, bytes, false))
-		windows[window_count++] = (struct memory){ .key = key, .first = first, .bytes = bytes };
+		windows[window_count++] =
+			(struct memory){ .key = key, .first = first, .bytes = bytes, .is_allocated = is_allocated };
 	else
 		unwatched_bytes += bytes;
 }
@@ -65,6 +92,8 @@ static void drop_window(uint64_t key, bool all, uint64_t first)
 		if (windows[i].key != key || (!all && windows[i].first != first))
 			continue;
 		compiled->unwatch(windows[i].first, windows[i].bytes, false);
+		if (windows[i].is_allocated) /* the judge has all threads learn of its end */
+			compiled->forget(windows[i].first, windows[i].bytes);
 		windows[i] = windows[--window_count];
 	}
 }
@@ -82,6 +111,7 @@ static bool is_in_window(const struct memory *buffer)
 
 static void drop_buffer(uint32_t at)
 {
+	complete_count -= buffers[at].is_complete;
 	compiled->unwatch(buffers[at].first, buffers[at].bytes, buffers[at].stores_only);
 	memmove(&buffers[at], &buffers[at + 1], (--buffer_count - at) * sizeof(buffers[0]));
 }
@@ -89,7 +119,7 @@ static void drop_buffer(uint32_t at)
 static bool is_same(const struct memory *a, const struct memory *b)
 {
 	return a->key == b->key && a->first == b->first && a->bytes == b->bytes && a->stores_only == b->stores_only &&
-	       a->target == b->target && a->request == b->request;
+	       a->target == b->target && a->request == b->request && a->is_complete == b->is_complete;
 }
 
 static bool is_there(const struct memory *buffer)
@@ -106,8 +136,8 @@ static void add_buffer(struct memory buffer)
 	if (buffer.bytes == 0 || is_in_window(&buffer) || is_there(&buffer))
 		return;
 	if (buffer_count == BUFFERS_MAX) {
+		lost_buffers += !buffers[0].is_complete;
 		drop_buffer(0);
-		lost_buffers++;
 	}
 	if (compiled->watch(buffer.first, buffer.bytes, buffer.stores_only))
 		buffers[buffer_count++] = buffer;
@@ -156,14 +186,35 @@ static void complete(const struct trace_event *event)
 	bool by_request = event->kind == TRACE_REQUEST_DONE;
 
 	for (uint32_t i = buffer_count; i-- > 0;) {
-		if (buffers[i].key != event->object || (by_request && buffers[i].request != event->id) ||
+		if (buffers[i].is_complete || buffers[i].key != event->object ||
+		    (by_request && buffers[i].request != event->id) ||
 		    (!by_request && event->rank >= 0 && buffers[i].target != event->rank))
 			continue;
-		drop_buffer(i);
+		buffers[i].is_complete = true;
+		buffers[i].moment = compiled->moment();
+		complete_count++;
+	}
+}
+
+/* Lets go of buffers whose completion all threads know of. */
+static void drop_known(void)
+{
+	for (uint32_t i = buffer_count; complete_count > 0 && i-- > 0;) {
+		if (buffers[i].is_complete && compiled->all_know(buffers[i].moment))
+			drop_buffer(i);
 	}
 }
 
 /* ---- events ---- */
+
+bool loads_order(enum compiled_order order, uint64_t number)
+{
+	bool is_more = compiled->order(order, number);
+
+	if (is_more)
+		drop_known();
+	return is_more;
+}
 
 static bool completes(const struct trace_event *event)
 {
@@ -176,10 +227,13 @@ void loads_note(const struct trace_event *event, const struct trace_piece pieces
 {
 	if (event->kind == TRACE_OPERATION)
 		add_operation(event, pieces);
-	if (completes(event))
+	if (completes(event)) {
 		complete(event);
+		drop_known();
+	}
 	if (event->kind == TRACE_WINDOW || event->kind == TRACE_ATTACH)
-		add_window(event->object, event->base, event->size_bytes);
+		add_window(event->object, event->base, event->size_bytes,
+		           event->kind == TRACE_WINDOW && !(event->flags & (WINDOW_CREATED | WINDOW_DYNAMIC)));
 	if (event->kind == TRACE_WINDOW_FREE || event->kind == TRACE_DETACH)
 		drop_window(event->object, event->kind == TRACE_WINDOW_FREE, event->base);
 }
@@ -191,4 +245,5 @@ void loads_count(struct trace *trace)
 	trace->compiled_objects = compiled->objects();
 	trace->unwatched_bytes = unwatched_bytes;
 	trace->lost_loads = compiled->lost() + lost_buffers;
+	snprintf(trace->merged, sizeof(trace->merged), "%s", compiled->merged());
 }

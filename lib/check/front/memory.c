@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "check/front/loads.h"
 #include "check/front/write.h"
 
 #define LINES_LOOKED_UP 4096 /* of a block; a larger one may always have a buffer */
@@ -146,16 +147,35 @@ static void find(const char *name, void *function)
 	memcpy(function, &found, sizeof(found));
 }
 
+/* dlsym may free the text of an error: it is let go, while the function is looked for. */
+static bool find_free(void)
+{
+	static bool is_looked_for;
+
+	if (__atomic_exchange_n(&is_looked_for, true, __ATOMIC_RELAXED))
+		return next.free;
+	find("free", &next.free);
+	return true;
+}
+
 /* Returns whether nothing is in use that a block could have. */
 static bool is_idle(void)
 {
 	return trace_is_busy() || (!__atomic_load_n(&windows, __ATOMIC_RELAXED) && !is_recent(&memory_table.latest));
 }
 
+/* Returns whether threads are ordered by what they free. */
+static bool has_threads(void)
+{
+	return __builtin_expect(*loads_have_threads, 0) && !trace_is_busy();
+}
+
 __attribute__((visibility("default"))) void free(void *memory)
 {
-	if (!next.free)
-		find("free", &next.free);
+	if (!next.free && !find_free())
+		return;
+	if (memory && has_threads())
+		loads_freed((uint64_t)(uintptr_t)memory, malloc_usable_size(memory));
 	if (memory && !is_idle())
 		memory_freed((struct place){ "free", __builtin_return_address(0) }, (uint64_t)(uintptr_t)memory,
 		             malloc_usable_size(memory));
@@ -172,6 +192,8 @@ __attribute__((visibility("default"))) void *realloc(void *memory, size_t bytes)
 
 	if (!next.realloc)
 		find("realloc", &next.realloc);
+	if (memory && has_threads())
+		loads_freed(first, malloc_usable_size(memory));
 	now = next.realloc(memory, bytes);
 	if (usable && (uint64_t)(uintptr_t)now != first && (now || bytes == 0))
 		add_moved((struct place){ "realloc", __builtin_return_address(0) }, first, usable, key, begun_ns);

@@ -46,6 +46,8 @@ static bool is_unproven;
 static int job_count; /* of this process */
 static pthread_once_t is_forked = PTHREAD_ONCE_INIT;
 static void write_full(void);
+static void write_order(enum compiled_order order, uint64_t number);
+static const struct compiled_front front = { write_full, write_order };
 
 /* This thread's slots of the trace's waits, how many waits it has begun, and its number. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
@@ -81,6 +83,7 @@ static void begin(struct trace *made)
 {
 	made->version = TRACE_VERSION;
 	made->rank = made->size = -1;
+	made->strand_count = 1;
 	made->pid = (int32_t)getpid();
 	made->begun_ns = now_ns();
 	made->waits.is_unproven = __atomic_load_n(&is_unproven, __ATOMIC_ACQUIRE);
@@ -155,7 +158,7 @@ void trace_open(void)
 	forget_job();
 	begin(made);
 	trace = made;
-	loads_open(packed_limit, write_full);
+	loads_open(packed_limit, &front);
 	loads_count(trace);
 }
 
@@ -355,10 +358,12 @@ static inline void write_event(const struct trace_event *event, uint32_t site, c
 	if (!room)
 		return;
 	room->event = *event;
-	room->event.count = (uint32_t)rooms - 1;
+	room->event.count = (uint16_t)(rooms - 1);
 	room->event.site = site;
 	room->event.ns = now_ns();
 	write_pieces(room + 1, pieces, count);
+	if (event->strand >= trace->strand_count)
+		trace->strand_count = event->strand + 1u;
 	/* pairs with the judge's reading of a process that has died */
 	__atomic_store_n(&trace->room_count, trace->room_count + rooms, __ATOMIC_RELEASE);
 }
@@ -369,6 +374,7 @@ static void write_run(const struct compiled_run *run)
 	struct trace_event event = { .kind = TRACE_LOCAL,
 		                         .flags = (uint16_t)run->kind,
 		                         .rank = -1,
+		                         .strand = (uint16_t)run->strand,
 		                         .local = { run->first, run->bytes, run->stride, run->count, run->rows, run->pitch } };
 
 	write_event(&event, find_site(&place, LOCAL_SITES), NULL, 0);
@@ -397,10 +403,37 @@ static void write_full(void)
 	is_busy = false;
 }
 
+/* A strand orders others. What it has loaded and stored before comes first. */
+static void write_order(enum compiled_order order, uint64_t number)
+{
+	static const uint16_t kinds[] = { [ORDER_RELEASE] = TRACE_RELEASE,
+		                              [ORDER_ACQUIRE] = TRACE_ACQUIRE,
+		                              [ORDER_JOIN] = TRACE_JOIN,
+		                              [ORDER_SPREAD] = TRACE_SPREAD,
+		                              [ORDER_MERGE] = TRACE_MERGE };
+	struct trace_event event = { .kind = kinds[order], .rank = -1, .id = number };
+
+	if (is_busy)
+		return;
+	is_busy = true;
+	pthread_mutex_lock(&recording);
+	if (trace && loads_are_on) {
+		write_loads();
+		if (loads_order(order, number)) {
+			event.strand = loads_strand(false);
+			write_event(&event, TRACE_NONE, NULL, 0);
+		}
+	}
+	pthread_mutex_unlock(&recording);
+	is_busy = false;
+}
+
 void trace_add_with(struct place place, struct trace_event event, const struct trace_piece pieces[], size_t count)
 {
 	if (!trace)
 		return;
+	if (event.kind != TRACE_FREED) /* any thread may free */
+		loads_enter();
 	is_busy = true;
 	pthread_mutex_lock(&recording);
 	if (trace && loads_are_on && event.kind != TRACE_REFUSED) /* it is looked for behind its call */
@@ -408,6 +441,7 @@ void trace_add_with(struct place place, struct trace_event event, const struct t
 	if (trace) {
 		waits_count(&trace->waits, &event);
 		note_memory(&event, pieces);
+		event.strand = loads_strand(true);
 		write_event(&event, site_of(place), pieces, count);
 	}
 	if (trace && loads_are_on)

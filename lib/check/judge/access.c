@@ -206,10 +206,10 @@ static bool is_over(const struct access *access, const struct clock *clock)
 {
 	if (access->end_count == 0)
 		return false;
-	if (clock_knows(clock, access->end.rank, access->end.time))
+	if (clock_knows(clock, access->end.index, access->end.time))
 		return true;
 	for (uint32_t i = 0; i + 1 < access->end_count; i++) {
-		if (clock_knows(clock, access->more_ends[i].rank, access->more_ends[i].time))
+		if (clock_knows(clock, access->more_ends[i].index, access->more_ends[i].time))
 			return true;
 	}
 	return false;
@@ -330,7 +330,8 @@ static void compare(const struct access *earlier, const struct access *later)
 /* Returns whether the owner may have seen the operation, by loads, before its own access. */
 static bool is_seen(const struct access *access, const struct access *operation)
 {
-	return !access->window && !access->is_own && operation->may_be_seen && access->rank == operation->owner && operation->ns < access->ns;
+	return !access->window && !access->is_own && operation->may_be_seen && access->rank == operation->owner &&
+	       operation->ns < access->ns;
 }
 
 static void judge(struct access *access, struct access *other)

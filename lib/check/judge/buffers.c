@@ -39,9 +39,13 @@ static struct end end_of(int rank, uint32_t site)
 static struct access *access_of(const struct trace_event *event, int rank, enum access_how how,
                                 const struct trace_piece pieces[], uint32_t count)
 {
-	struct access access = {
-		.rank = rank, .owner = rank, .how = how, .is_local = true, .site = event->site, .ns = event->ns
-	};
+	struct access access = { .rank = rank,
+		                     .owner = rank,
+		                     .how = how,
+		                     .is_local = true,
+		                     .strand = event->strand,
+		                     .site = event->site,
+		                     .ns = event->ns };
 
 	return count ? access_new(access, pieces, count) : NULL;
 }

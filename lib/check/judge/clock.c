@@ -7,8 +7,15 @@
 
 #define PLACES_AT_FIRST 4096
 
-static int rank_count, time_count; /* of a clock: two for each rank */
-static struct clock **clocks;      /* of the ranks, as they are now */
+static int strand_count, time_count; /* of a clock: one for each strand, and one for each rank */
+static struct clock **clocks;        /* of the strands, as they are now: those of number 0 come first */
+
+/* A rank's. */
+static struct {
+	int acting;         /* the strand whose event is taken */
+	int first, count;   /* its further strands */
+	uint64_t own_times; /* that have been */
+} * ranks;
 
 /* ---- clocks ---- */
 
@@ -25,21 +32,52 @@ static struct clock *new_clock(const struct clock *from)
 	return clock;
 }
 
-void clocks_make(int ranks)
+void clocks_make(const struct job_traces *traces)
 {
-	rank_count = ranks;
-	time_count = 2 * ranks;
-	clocks = calloc((size_t)ranks, sizeof(*clocks));
+	strand_count = traces->size;
+	ranks = calloc((size_t)traces->size, sizeof(*ranks));
+	if (!ranks)
+		program_fail("out of memory");
+	for (int i = 0; i < traces->size; i++) {
+		ranks[i].acting = i;
+		ranks[i].first = strand_count;
+		ranks[i].count = (int)traces->list[i].trace->strand_count - 1;
+		strand_count += ranks[i].count;
+	}
+	time_count = strand_count + traces->size;
+	clocks = calloc((size_t)strand_count, sizeof(*clocks));
 	if (!clocks)
 		program_fail("out of memory");
-	for (int i = 0; i < ranks; i++)
+	for (int i = 0; i < strand_count; i++)
 		clocks[i] = new_clock(NULL);
+}
+
+void clock_act(int rank, uint32_t strand)
+{
+	ranks[rank].acting = strand ? ranks[rank].first + (int)strand - 1 : rank;
+}
+
+int clock_index(int rank)
+{
+	return ranks[rank].acting;
+}
+
+bool clock_is_split(int rank)
+{
+	return ranks[rank].count > 0;
+}
+
+static struct clock **clock_of(int rank)
+{
+	return &clocks[ranks[rank].acting];
 }
 
 struct clock *clock_keep(int rank)
 {
-	clocks[rank]->users++;
-	return clocks[rank];
+	struct clock *clock = *clock_of(rank);
+
+	clock->users++;
+	return clock;
 }
 
 void clock_drop(struct clock *clock)
@@ -85,7 +123,17 @@ static void join(struct clock **clock, const struct clock *other)
 
 void clock_join(int rank, const struct clock *other)
 {
-	join(&clocks[rank], other);
+	join(clock_of(rank), other);
+}
+
+struct clock *clock_of_all(int rank)
+{
+	struct clock *all = clock_keep(rank);
+
+	join(&all, clocks[rank]);
+	for (int i = 0; i < ranks[rank].count; i++)
+		join(&all, clocks[ranks[rank].first + i]);
+	return all;
 }
 
 struct clock *clock_joined(struct clock *clock, const struct clock *other)
@@ -111,28 +159,43 @@ struct clock *clock_of_all_times(void)
 	return clock;
 }
 
+void clock_spread(int rank)
+{
+	struct clock *now = clock_keep(rank);
+
+	join(&clocks[rank], now);
+	for (int i = 0; i < ranks[rank].count; i++)
+		join(&clocks[ranks[rank].first + i], now);
+	clock_drop(now);
+}
+
 uint64_t clock_step(int rank)
 {
-	return ++own(&clocks[rank])->times[rank];
+	return ++own(clock_of(rank))->times[clock_index(rank)];
+}
+
+uint64_t clock_time(int rank)
+{
+	return (*clock_of(rank))->times[clock_index(rank)];
 }
 
 int clock_index_of_own(int rank)
 {
-	return rank_count + rank;
+	return strand_count + rank;
 }
 
 uint64_t clock_step_own(int rank)
 {
-	return ++own(&clocks[rank])->times[clock_index_of_own(rank)];
+	return own(clock_of(rank))->times[clock_index_of_own(rank)] = ++ranks[rank].own_times;
 }
 
 void clock_join_own(int rank, int other)
 {
 	int index = clock_index_of_own(other);
-	uint64_t latest = clocks[other]->times[index];
+	uint64_t latest = ranks[other].own_times;
 
-	if (clocks[rank]->times[index] < latest)
-		own(&clocks[rank])->times[index] = latest;
+	if ((*clock_of(rank))->times[index] < latest)
+		own(clock_of(rank))->times[index] = latest;
 }
 
 /* ---- slots ---- */
@@ -217,8 +280,8 @@ void slot_release(struct slot_name name, int rank)
 
 	if (!slot)
 		slot = add(&name);
-	if (slot->clock && !is_known(clocks[rank], slot->clock)) {
-		join(&slot->clock, clocks[rank]);
+	if (slot->clock && !is_known(*clock_of(rank), slot->clock)) {
+		join(&slot->clock, *clock_of(rank));
 		return;
 	}
 	clock_drop(slot->clock);

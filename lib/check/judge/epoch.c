@@ -135,7 +135,7 @@ static void end_epoch(const struct view *view, const struct partner *partner, st
 			continue;
 		access_end(operation->at, end);
 		operation->is_waited = true;
-		operation->is_over |= operation->is_local;
+		operation->is_over |= operation->is_local != 0;
 	}
 }
 
@@ -149,7 +149,7 @@ static void take_wait_end(struct view *view, const struct trace_event *event)
 		slot_acquire(pair_slot(SLOT_COMPLETE, view, origin->rank, view->rank, origin->number), view->rank);
 		slot_remove(pair_slot(SLOT_COMPLETE, view, origin->rank, view->rank, origin->number));
 	}
-	end = (struct end){ view->rank, clock_step(view->rank), event->site, replaying.event_ns };
+	end = end_now(view->rank, event->site);
 	for (uint32_t i = 0; i < view->posted.count; i++)
 		end_epoch(view, &view->posted.list[i], end);
 	view->posted.count = 0;

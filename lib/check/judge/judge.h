@@ -5,13 +5,13 @@
  * DESIGN NOTES
  *
  * read.c maps the traces and checks what they say. replay.c takes their events in the order of
- * time, and keeps a clock for each rank: a vector with the latest time of every rank that this one
- * knows of. A call that lets others go on leaves its clock in a slot (clock.c); a call that waits
- * joins the clocks of what it has waited for.
+ * time, and keeps a clock for each strand, which is a thread of a rank: a vector with the latest
+ * time of every strand that this one knows of. A call that lets others go on leaves its clock in a
+ * slot (clock.c); a call that waits joins the clocks of what it has waited for.
  *
  * access.c keeps the accesses of each rank's memory, by address. An access has the clock with which
- * it begins, and ends, each a rank and its time. It is over for an access whose clock knows one of
- * them. Two accesses race if they conflict, share a byte, and neither is over when the other
+ * it begins, and ends, each a strand and its time. It is over for an access whose clock knows one
+ * of them. Two accesses race if they conflict, share a byte, and neither is over when the other
  * begins. Accesses by messages and collective calls have no window: one of the two must have one.
  *
  * Where a trace does not say what orders accesses, all is taken as ordered that can be: nothing is
@@ -100,11 +100,23 @@ void traces_remove(const struct job_traces *traces);
 
 struct clock {
 	uint32_t users;
-	uint64_t times[]; /* by rank */
+	uint64_t times[]; /* by strand */
 };
 
-/* Sets the number of ranks, each of which gets a clock. */
-void clocks_make(int ranks);
+/* Makes a clock for each strand. */
+void clocks_make(const struct job_traces *traces);
+
+/* The clock and the times of the rank are those of this strand of it, until the next call. */
+void clock_act(int rank, uint32_t strand);
+
+/* Returns whether the rank has several strands. */
+bool clock_is_split(int rank);
+
+/* Returns a clock that knows what all strands of the rank know. The caller drops it. */
+struct clock *clock_of_all(int rank);
+
+/* All strands of the rank learn what the present one knows. */
+void clock_spread(int rank);
 
 /* Returns the rank's clock as it is now. It does not change, and is kept until clock_drop. */
 struct clock *clock_keep(int rank);
@@ -121,8 +133,10 @@ struct clock *clock_joined(struct clock *clock, const struct clock *other);
 struct clock *clock_of_all_times(void);
 void clock_lower(struct clock *clock, const struct clock *other);
 
-/* Returns the rank's own time after one step of it. */
+/* Returns the rank's own time, which is at clock_index; clock_step after one step of it. */
 uint64_t clock_step(int rank);
+uint64_t clock_time(int rank);
+int clock_index(int rank);
 
 /*
  * The rank's own accesses end by another time of it, which has an index of its own. A rank that
@@ -133,9 +147,9 @@ uint64_t clock_step_own(int rank);
 void clock_join_own(int rank, int other);
 
 /* Returns whether the clock knows of this time. */
-static inline bool clock_knows(const struct clock *clock, int rank, uint64_t time)
+static inline bool clock_knows(const struct clock *clock, int index, uint64_t time)
 {
-	return clock->times[rank] >= time;
+	return clock->times[index] >= time;
 }
 
 /* Slots are named by their use, and by what stands beside it. */
@@ -153,7 +167,9 @@ enum slot_kind {
 	SLOT_MEMBERS,    /* window, of shared memory */
 	SLOT_COLLECTIVE, /* object, number */
 	SLOT_MEMBER,     /* object, number, member */
-	SLOT_MESSAGE     /* communicator, sender and receiver, tag, number */
+	SLOT_MESSAGE,    /* communicator, sender and receiver, tag, number */
+	SLOT_STREAM,     /* communicator, sender and receiver, tag */
+	SLOT_THING       /* rank, number: what orders its strands */
 };
 
 struct slot_name {
@@ -203,7 +219,7 @@ struct judge_window {
 };
 
 struct end {
-	int rank; /* or what clock_index_of_own returns */
+	int index; /* of the time in clocks */
 	uint64_t time;
 	uint32_t site; /* of the call */
 	uint64_t ns;   /* when it ended it */
@@ -212,10 +228,11 @@ struct end {
 struct access {
 	int rank;  /* that makes it */
 	int owner; /* of the memory */
+	uint16_t strand;
 	enum access_how how;
 	uint8_t type;
 	uint8_t op;
-	bool may_be_seen; /* by loads of the owner, which take it for a message */
+	bool may_be_seen;    /* by loads of the owner, which take it for a message */
 	bool is_local;       /* of a buffer at the origin */
 	bool is_own;         /* a load or store, of a rank's own memory */
 	bool is_indivisible; /* such an atomic, or of a volatile object */

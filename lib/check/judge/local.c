@@ -183,18 +183,18 @@ void peek_begin(const struct access *access)
 	peek->pending++;
 }
 
-void peek_end(const struct access *access)
+void peek_end(const struct access *access, bool is_first)
 {
 	struct locals *of = &locals[access->owner];
 	struct stretch at = piece_of(access);
 	struct peek *peek = find_peek(of, &at);
 	struct clock *known;
 
-	if (peek && peek->pending > 0)
+	if (is_first && peek && peek->pending > 0)
 		peek->pending--;
 	if (!has_flag(of, &at))
 		return;
-	known = clock_keep(access->owner);
+	known = clock_of_all(access->owner);
 	clock_join(access->rank, known);
 	clock_drop(known);
 }
@@ -264,17 +264,23 @@ static struct access *access_of(const struct trace_event *event, int rank, uint6
 	                                   .is_own = true,
 	                                   .is_indivisible = event->flags >= KIND_ATOMIC_LOAD,
 	                                   .is_flag = event->local.bytes <= FLAG_BYTES,
+	                                   .strand = event->strand,
 	                                   .since_ns = since_ns,
 	                                   .site = event->site,
 	                                   .ns = locals[rank].begun_ns },
 	                  pieces, count);
 }
 
-static void judge_run(const struct trace_event *event, int rank, uint64_t time, uint64_t since_ns)
+/* `begun` has a bit for each strand with a run before this one. */
+static void judge_run(const struct trace_event *event, int rank, uint64_t since_ns, uint64_t *begun)
 {
 	struct access *access = access_of(event, rank, since_ns);
 
-	access_end(access, (struct end){ rank, time, event->site, replaying.event_ns });
+	clock_act(rank, event->strand);
+	if (!(*begun >> event->strand & 1))
+		clock_step(rank);
+	*begun |= 1ULL << event->strand;
+	access_end(access, (struct end){ clock_index(rank), clock_time(rank), event->site, replaying.event_ns });
 	if (since_ns)
 		access_pass(access, clock_keep(rank));
 	else
@@ -285,20 +291,20 @@ static void judge_run(const struct trace_event *event, int rank, uint64_t time, 
 void locals_judge(int rank)
 {
 	struct locals *of = &locals[rank];
-	uint64_t since_ns, time;
+	uint64_t since_ns, begun = 0;
 
 	if (of->count == 0)
 		return;
 	since_ns = known_since(of, rank);
-	time = clock_step(rank);
 	for (uint32_t i = 0; i < of->count; i++) {
 		if (!is_store(&of->queue[i]))
-			judge_run(&of->queue[i], rank, time, since_ns);
+			judge_run(&of->queue[i], rank, since_ns, &begun);
 	}
 	for (uint32_t i = 0; i < of->count; i++) {
 		if (is_store(&of->queue[i]))
-			judge_run(&of->queue[i], rank, time, since_ns);
+			judge_run(&of->queue[i], rank, since_ns, &begun);
 	}
+	clock_act(rank, replaying.strand);
 	of->count = 0;
 }
 

@@ -42,8 +42,8 @@ void locals_begin(int rank);
 /* Returns whether an operation may see what its target stores as a message. */
 bool is_peek(const struct operation *operation);
 
-/* A peek begins, or its value has come. */
+/* A peek begins, or its value has come, for the first time or another strand. */
 void peek_begin(const struct access *access);
-void peek_end(const struct access *access);
+void peek_end(const struct access *access, bool is_first);
 
 #endif

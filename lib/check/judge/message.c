@@ -8,10 +8,18 @@
 
 /* ---- collective calls ---- */
 
+/* Several threads may have begun such calls. */
+static void note_begin(struct clock **clock, int rank)
+{
+	struct clock *before = *clock;
+
+	*clock = clock_joined(clock_keep(rank), before);
+	clock_drop(before);
+}
+
 static void take_meet(int rank)
 {
-	clock_drop(replaying.ranks[rank].meeting);
-	replaying.ranks[rank].meeting = clock_keep(rank);
+	note_begin(&replaying.ranks[rank].meeting, rank);
 }
 
 /* All have begun the call. A rank that has begun another one since is known until there. */
@@ -106,9 +114,26 @@ static void add_sent(struct stream *stream, struct access *access)
 	stream->sent = sent;
 }
 
+/* Which of the messages of several threads is which is not known. */
+static bool is_mixed(const struct stream *stream)
+{
+	return clock_is_split((int)(stream->name.a >> 32)) || clock_is_split((int)(uint32_t)stream->name.a);
+}
+
+static struct slot_name whole_slot(const struct stream *stream)
+{
+	struct slot_name name = stream->name;
+
+	name.kind = SLOT_STREAM;
+	name.c = 0;
+	return name;
+}
+
 static void take_send(struct stream *stream, const struct trace_event *event, int rank)
 {
 	slot_release(stream->name, rank);
+	if (is_mixed(stream))
+		slot_release(whole_slot(stream), rank);
 	add_sent(stream, sent_access(rank, event->base));
 	stream->name.c++;
 }
@@ -119,7 +144,7 @@ static void end_sent(struct stream *stream, uint64_t number, int rank, uint32_t 
 	struct sent **at = &stream->sent, *sent;
 
 	while ((sent = *at)) {
-		if (sent->number > number) {
+		if (sent->number > number && !is_mixed(stream)) {
 			at = &sent->next;
 			continue;
 		}
@@ -138,7 +163,7 @@ static void learn_of_message(const struct stream *stream, uint64_t number, int r
 	if (stream->name.c == 0)
 		return;
 	name.c = number < stream->name.c ? number : stream->name.c - 1;
-	slot_acquire(name, rank);
+	slot_acquire(is_mixed(stream) ? whole_slot(stream) : name, rank);
 }
 
 /* An earlier message is not needed any more: a later one says at least as much. */
@@ -155,10 +180,8 @@ static void take_received(struct stream *stream, const struct trace_event *event
 
 static void take_point_to_point(const struct trace_event *event, int rank)
 {
-	if (event->kind == TRACE_RECEIVE) {
-		clock_drop(replaying.ranks[rank].receiving);
-		replaying.ranks[rank].receiving = clock_keep(rank);
-	}
+	if (event->kind == TRACE_RECEIVE)
+		note_begin(&replaying.ranks[rank].receiving, rank);
 	if (event->rank < 0)
 		return;
 	if (event->kind == TRACE_SEND)

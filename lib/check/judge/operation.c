@@ -100,6 +100,7 @@ static struct access *begin_at_origin(const struct view *view, const struct trac
 		                     .how = how,
 		                     .kept = 1,
 		                     .is_local = true,
+		                     .strand = event->strand,
 		                     .site = event->site,
 		                     .ns = event->ns,
 		                     .window = view->window };
@@ -126,6 +127,7 @@ static struct access *make_at_target(const struct view *view, const struct view 
 		                     .type = event->of.type,
 		                     .op = event->of.op,
 		                     .kept = 1,
+		                     .strand = event->strand,
 		                     .site = event->site,
 		                     .ns = event->ns,
 		                     .window = view->window,
@@ -179,10 +181,13 @@ void take_operation(struct view *view, const struct trace_event *event, const st
 	operation->serial = ++replaying.serials;
 	operation->request = event->of.request;
 	operation->target = event->rank;
+	operation->strand = event->strand;
 	operation->is_fetch = event->of.access == ACCESS_FETCH;
 	operation->at = make_at_target(view, target, event, pieces);
 	if (event->flags & OPERATION_REFUSED)
 		return;
+	operation->index = clock_index(view->rank);
+	operation->time = clock_is_split(view->rank) ? clock_step(view->rank) : 0;
 	operation->issued = clock_keep(view->rank);
 	set_gate(view, operation);
 	if (operation->request)
@@ -232,29 +237,75 @@ static bool is_early(const struct operation *operation, const struct choice *cho
 	return choice->by_request && operation->gate != GATE_NONE;
 }
 
+static uint64_t own_bit(void)
+{
+	return 1ULL << replaying.strand;
+}
+
+static void end_at_origin(struct operation *operation, struct end end)
+{
+	if (operation->is_local & own_bit())
+		return;
+	access_end(operation->read, end);
+	access_end(operation->written, end);
+	operation->is_local |= own_bit();
+}
+
+static void end_at_target(struct operation *operation, struct end end)
+{
+	if (operation->is_ended & own_bit())
+		return;
+	access_end(operation->at, end);
+	if (is_peek(operation))
+		peek_end(operation->at, !operation->is_ended);
+	operation->is_ended |= own_bit();
+}
+
+/* Returns whether the strand that acts has learnt of the call of the operation. */
+static bool knows_of_begin(const struct view *view, const struct operation *operation)
+{
+	struct clock *clock = clock_keep(view->rank);
+	bool is_known = clock_knows(clock, operation->index, operation->time);
+
+	clock_drop(clock);
+	return is_known;
+}
+
+/* Returns whether the strand of the operation has learnt of the first end, on both sides. */
+static bool knows_of_end(const struct view *view, const struct operation *operation)
+{
+	bool is_known;
+	struct clock *clock;
+
+	clock_act(view->rank, operation->strand);
+	clock = clock_keep(view->rank);
+	clock_act(view->rank, replaying.strand);
+	is_known = clock_knows(clock, operation->at->end.index, operation->at->end.time);
+	clock_drop(clock);
+	return is_known;
+}
+
+/*
+ * A strand may complete what another one has issued, if it comes behind that. The other one may
+ * complete it once more: each knows by its own call.
+ */
 void end_operations(struct view *view, const struct choice *choice, uint32_t site)
 {
-	struct end end = { view->rank, clock_step(view->rank), site, replaying.event_ns };
+	struct end end = end_now(view->rank, site);
 
 	for (uint32_t i = 0; i < view->count; i++) {
 		struct operation *operation = view->pending[i];
+		bool is_known = !choice->by_strand || operation->strand == replaying.strand;
 
-		if (!is_chosen(operation, choice))
+		if (!is_chosen(operation, choice) || (!is_known && !knows_of_begin(view, operation)))
 			continue;
-		if (!operation->is_local) {
-			access_end(operation->read, end);
-			access_end(operation->written, end);
-		}
-		operation->is_local = true;
+		end_at_origin(operation, end);
 		operation->is_closed |= choice->in_started;
-		if (ends_at_target(operation, choice) && !operation->is_ended) {
-			access_end(operation->at, end);
-			operation->is_ended = true;
-			if (is_peek(operation))
-				peek_end(operation->at);
-		}
-		operation->is_over =
-			operation->is_waited || (operation->is_ended && !operation->is_closed && !is_early(operation, choice));
+		if (ends_at_target(operation, choice))
+			end_at_target(operation, end);
+		operation->is_complete = operation->is_waited || (operation->is_ended & own_bit() && !operation->is_closed &&
+		                                                  !is_early(operation, choice));
+		operation->is_over = operation->is_complete && (is_known || knows_of_end(view, operation));
 	}
 }
 
@@ -271,9 +322,9 @@ static void settle_operation(const struct view *view, struct operation *operatio
 {
 	int rank = view->rank;
 
-	if (operation->is_settled)
+	if (operation->is_settled & own_bit())
 		return;
-	operation->is_settled = true;
+	operation->is_settled |= own_bit();
 	if (operation->is_fetch)
 		acquire_elements(operation->at);
 	if (operation->written)
@@ -283,6 +334,11 @@ static void settle_operation(const struct view *view, struct operation *operatio
 	judge_late(view, operation);
 }
 
+static bool is_complete_here(const struct operation *operation)
+{
+	return operation->is_complete && operation->is_ended & own_bit();
+}
+
 void settle_operations(struct view *view, bool has_posts)
 {
 	uint32_t kept = 0;
@@ -290,7 +346,7 @@ void settle_operations(struct view *view, bool has_posts)
 	for (uint32_t i = 0; i < view->count; i++) {
 		struct operation *operation = view->pending[i];
 
-		if (operation->is_over || (has_posts && operation->gate == GATE_POST))
+		if (operation->is_over || is_complete_here(operation) || (has_posts && operation->gate == GATE_POST))
 			settle_operation(view, operation);
 		if (operation->is_over)
 			drop_operation(operation);

@@ -8,6 +8,7 @@ static void take_flush(struct view *view, const struct trace_event *event)
 
 	choice.target = event->rank;
 	choice.is_local = event->flags & FLUSH_LOCAL;
+	choice.by_strand = true;
 	complete(view, choice, event->site);
 }
 
@@ -32,7 +33,9 @@ static void take_request(const struct view *view, const struct trace_event *even
 static void take_request_done(struct view *view, const struct trace_event *event)
 {
 	struct promises *requests = &replaying.ranks[view->rank].requests;
-	struct choice choice = { .target = -1, .serial = UINT64_MAX, .request = event->id, .is_local = true };
+	struct choice choice = {
+		.target = -1, .serial = UINT64_MAX, .request = event->id, .is_local = true, .by_strand = true
+	};
 	uint32_t kept = 0;
 
 	complete(view, choice, event->site);
@@ -42,7 +45,11 @@ static void take_request_done(struct view *view, const struct trace_event *event
 
 		if (request->name == event->id && request->key == view->key) {
 			choice = (struct choice){
-				.target = request->target, .serial = request->serial, .is_local = request->is_local, .by_request = true
+				.target = request->target,
+				.serial = request->serial,
+				.is_local = request->is_local,
+				.by_request = true,
+				.by_strand = true,
 			};
 			complete(view, choice, event->site);
 		} else {
@@ -105,7 +112,7 @@ static void take_signal_taken(const struct view *view, const struct trace_event 
 	struct end end;
 
 	slot_acquire(signal_slot(view, view->rank, event->id), view->rank);
-	end = (struct end){ view->rank, clock_step(view->rank), event->site, replaying.event_ns };
+	end = end_now(view->rank, event->site);
 	for (uint32_t i = 0; i < signals->count; i++) {
 		struct promise *signal = &signals->list[i];
 

@@ -199,6 +199,7 @@ static void read_sites(struct job_traces *traces, struct read_trace *read)
 	struct trace *trace = read->trace;
 	uint32_t count = trace->site_count < TRACE_SITES ? trace->site_count : TRACE_SITES;
 
+	board_make_printable(trace->merged, sizeof(trace->merged));
 	read->sites = malloc((count + 1) * sizeof(*read->sites));
 	if (!read->sites)
 		program_fail("out of memory");
@@ -304,7 +305,8 @@ static void take_file(struct job_traces *traces, struct mapped *file)
 	read->packed = file->trace->packed;
 	read->packed_bytes = file->bytes - sizeof(struct trace);
 	read->path = file->path;
-	if (read->trace->written > read->trace->room_count || read->trace->room_count - read->trace->written > TRACE_LATEST)
+	if (read->trace->strand_count == 0 || read->trace->strand_count > TRACE_STRANDS ||
+	    read->trace->written > read->trace->room_count || read->trace->room_count - read->trace->written > TRACE_LATEST)
 		fail_damaged(read);
 	read_sites(traces, read);
 	rewind_rooms(read);
@@ -425,9 +427,11 @@ static bool is_sound(const struct job_traces *traces, const struct read_trace *r
 	bool needs_rank = event->kind == TRACE_OPERATION || event->kind == TRACE_SIGNAL;
 
 	return event->kind > TRACE_PIECES && event->kind < TRACE_KINDS && event->rank >= (needs_rank ? 0 : -1) &&
-	       event->rank < traces->size && event->count < read->end - read->at &&
+	       event->rank < traces->size && event->strand < read->trace->strand_count &&
+	       event->count < read->end - read->at &&
 	       (!has_pieces(event) || event->flags & OPERATION_PLAIN ||
 	        pieces <= (uint64_t)event->count * TRACE_ROOM_PIECES) &&
+	       (event->kind != TRACE_JOIN || event->id < read->trace->strand_count || event->id == TRACE_ALL) &&
 	       (event->kind != TRACE_LOCAL || is_sound_run(event)) &&
 	       (event->kind != TRACE_WINDOW_NAME || event->count * sizeof(union trace_room) >= PART_NAME_BYTES);
 }

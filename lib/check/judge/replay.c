@@ -11,6 +11,56 @@
 struct replaying replaying;
 static uint64_t forget_at = FORGET_AT;
 
+/* ---- strands ---- */
+
+static void make_strands(int rank)
+{
+	replaying.ranks[rank].left = calloc(TRACE_STRANDS, sizeof(uint64_t));
+	if (!replaying.ranks[rank].left)
+		program_fail("out of memory");
+}
+
+static void act(int rank, uint16_t strand)
+{
+	replaying.strand = strand;
+	clock_act(rank, strand);
+}
+
+static void learn_of_all(int rank)
+{
+	struct clock *all = clock_of_all(rank);
+
+	clock_join(rank, all);
+	clock_drop(all);
+}
+
+static void learn_of(int rank, uint16_t strand)
+{
+	struct clock *clock;
+
+	clock_act(rank, strand);
+	clock = clock_keep(rank);
+	clock_act(rank, replaying.strand);
+	clock_join(rank, clock);
+	clock_drop(clock);
+}
+
+static void take_strand(const struct trace_event *event, int rank)
+{
+	struct slot_name thing = { .kind = SLOT_THING, .object = (uint64_t)rank, .a = event->id };
+
+	if (event->kind == TRACE_RELEASE)
+		slot_release(thing, rank);
+	if (event->kind == TRACE_ACQUIRE)
+		slot_acquire(thing, rank);
+	if (event->kind == TRACE_SPREAD)
+		clock_spread(rank);
+	if (event->kind == TRACE_JOIN && event->id < TRACE_STRANDS)
+		learn_of(rank, (uint16_t)event->id);
+	else if (event->kind == TRACE_JOIN || event->kind == TRACE_MERGE)
+		learn_of_all(rank);
+}
+
 /* ---- events ---- */
 
 static void take_name(const struct view *view, const struct trace_piece pieces[])
@@ -21,6 +71,7 @@ static void take_name(const struct view *view, const struct trace_piece pieces[]
 static void take_free(struct view *view, const struct trace_event *event)
 {
 	complete(view, all_targets, event->site);
+	clock_spread(view->rank); /* any thread may get the memory */
 	close_view(view);
 }
 
@@ -34,6 +85,7 @@ static void take_event(const struct trace_event *event, const struct trace_piece
 {
 	struct view *view = view_of(event->object, rank);
 
+	take_strand(event, rank);
 	take_buffers(event, rank, pieces);
 	take_message(event, rank, pieces);
 	if (event->kind == TRACE_INIT)
@@ -64,6 +116,7 @@ static void take_event(const struct trace_event *event, const struct trace_piece
 
 static void scan(const struct trace_event *event, int rank)
 {
+	replaying.ranks[rank].left[event->strand]++;
 	if (event->kind == TRACE_WINDOW)
 		add_view(event, rank);
 	local_scan(event, rank);
@@ -98,6 +151,7 @@ static void release_hidden(int rank)
 static void judge_rest(void)
 {
 	for (int rank = 0; rank < replaying.traces->size; rank++) {
+		act(rank, 0);
 		acquire_hidden(rank);
 		locals_judge(rank);
 	}
@@ -105,16 +159,26 @@ static void judge_rest(void)
 
 /* ---- forgetting ---- */
 
+/* Takes away from the clock what a strand of the rank that has events left does not know. */
+static void lower(struct clock *oldest, int rank)
+{
+	for (uint16_t strand = 0; strand < replaying.traces->list[rank].trace->strand_count; strand++) {
+		struct clock *now;
+
+		clock_act(rank, strand);
+		now = clock_keep(rank);
+		if (replaying.ranks[rank].left[strand] > 0)
+			clock_lower(oldest, now);
+		clock_drop(now);
+	}
+}
+
 static void forget(void)
 {
 	struct clock *oldest = clock_of_all_times();
 
 	for (int rank = 0; rank < replaying.traces->size; rank++) {
-		struct clock *now = clock_keep(rank);
-
-		if (replaying.traces->list[rank].at < replaying.traces->list[rank].end)
-			clock_lower(oldest, now);
-		clock_drop(now);
+		lower(oldest, rank);
 		for (const struct view *view = replaying.ranks[rank].views; view; view = view->next_of_rank) {
 			for (uint32_t i = 0; i < view->count; i++)
 				clock_lower(oldest, view->pending[i]->issued);
@@ -135,7 +199,9 @@ void replay(struct job_traces *traces, struct verdict *verdict)
 	replaying.ranks = calloc((size_t)traces->size, sizeof(*replaying.ranks));
 	if (!replaying.ranks)
 		program_fail("out of memory");
-	clocks_make(traces->size);
+	for (int rank = 0; rank < traces->size; rank++)
+		make_strands(rank);
+	clocks_make(traces);
 	accesses_make(traces->size);
 	locals_make(traces->size);
 	traces_scan(traces, scan);
@@ -146,6 +212,8 @@ void replay(struct job_traces *traces, struct verdict *verdict)
 			return;
 		}
 		replaying.event_ns = next.event.ns;
+		replaying.ranks[next.rank].left[next.event.strand]--;
+		act(next.rank, next.event.strand);
 		acquire_hidden(next.rank);
 		if (next.event.kind == TRACE_LOCAL) {
 			local_add(&next.event, next.rank);

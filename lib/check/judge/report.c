@@ -14,6 +14,7 @@
 struct side {
 	uint32_t site;
 	int rank;
+	uint16_t strand;
 	bool is_local, is_own, is_operation;
 	enum access_how how;
 	uint32_t ended_by; /* the first call that ended it; TRACE_NONE: none has */
@@ -60,6 +61,7 @@ static struct side side_of(const struct access *access, const struct access *oth
 {
 	struct side side = { .site = access->site,
 		                 .rank = access->rank,
+		                 .strand = access->strand,
 		                 .is_local = access->is_local,
 		                 .is_operation = access->window != NULL,
 		                 .is_own = access->is_own,
@@ -126,12 +128,20 @@ static void print_where(FILE *out, const struct finding *finding)
 		        finding->bytes == 1 ? "" : "s", finding->address, finding->owner, finding->window);
 }
 
+static void print_strand(FILE *out, const struct side *side)
+{
+	fprintf(out, "rank %d", side->rank);
+	if (side->strand)
+		fprintf(out, " (thread %u)", side->strand);
+}
+
 static void print_side(FILE *out, const struct job_traces *traces, const struct side *side)
 {
 	char place[PLACE_TEXT_BYTES];
 
-	fprintf(out, "  rank %d %s: %s at %s", side->rank, deed_of(side), place_call(traces, side->site),
-	        place_text(traces, side->site, place));
+	fputs("  ", out);
+	print_strand(out, side);
+	fprintf(out, " %s: %s at %s", deed_of(side), place_call(traces, side->site), place_text(traces, side->site, place));
 	place_print_function(out, traces, side->site);
 	fputc('\n', out);
 }
@@ -151,8 +161,9 @@ static void print_missing(FILE *out, const struct job_traces *traces, const stru
 	char place[PLACE_TEXT_BYTES], end[PLACE_TEXT_BYTES];
 
 	if (first->is_own) {
-		fprintf(out, "  the first is over, but nothing that rank %d waits for before %s says so\n", second->rank,
-		        place_text(traces, second->site, place));
+		fputs("  the first is over, but nothing that ", out);
+		print_strand(out, second);
+		fprintf(out, " waits for before %s says so\n", place_text(traces, second->site, place));
 		return;
 	}
 	if (first->ended_by == TRACE_NONE || first->ended_late) {
@@ -164,9 +175,10 @@ static void print_missing(FILE *out, const struct job_traces *traces, const stru
 		fputc('\n', out);
 		return;
 	}
-	fprintf(out, "  the first is complete at %s (%s), but nothing that rank %d waits for before %s says so\n",
-	        place_text(traces, first->ended_by, end), place_call(traces, first->ended_by), second->rank,
-	        place_text(traces, second->site, place));
+	fprintf(out, "  the first is complete at %s (%s), but nothing that ", place_text(traces, first->ended_by, end),
+	        place_call(traces, first->ended_by));
+	print_strand(out, second);
+	fprintf(out, " waits for before %s says so\n", place_text(traces, second->site, place));
 }
 
 static void print_finding(FILE *out, const struct job_traces *traces, const struct finding *finding)
@@ -189,6 +201,18 @@ static void print_count(FILE *out, uint32_t count, const char *word)
 		fprintf(out, ", %u %s%s", count, word, count == 1 ? "" : "s");
 }
 
+/* Prints why threads of a rank count as ordered. */
+static void print_merged(FILE *out, const struct job_traces *traces)
+{
+	for (int rank = 0; rank < traces->size; rank++) {
+		if (!traces->list[rank].trace->merged[0])
+			continue;
+		fprintf(out, "oriel-check: threads of a rank count as ordered by time: what %s orders is not known\n",
+		        traces->list[rank].trace->merged);
+		return;
+	}
+}
+
 /* Prints whether loads and stores were recorded. */
 static void print_loads(FILE *out, const struct job_traces *traces)
 {
@@ -207,6 +231,7 @@ static void print_loads(FILE *out, const struct job_traces *traces)
 		return;
 	}
 	fprintf(out, "oriel-check: loads and stores were checked in %u object file%s\n", objects, objects == 1 ? "" : "s");
+	print_merged(out, traces);
 	if (unwatched_bytes)
 		fprintf(out,
 		        "oriel-check: those of %" PRIu64
@@ -256,7 +281,8 @@ static void print_json_side(FILE *out, const struct job_traces *traces, const ch
 {
 	fprintf(out, "\"%s\": {", key);
 	place_print_json(out, traces, side->site);
-	fprintf(out, ", \"rank\": %d, \"buffer\": %s}", side->rank, side->is_local ? "true" : "false");
+	fprintf(out, ", \"rank\": %d, \"thread\": %u, \"buffer\": %s}", side->rank, side->strand,
+	        side->is_local ? "true" : "false");
 }
 
 void findings_print_json(FILE *out, struct job_traces *traces)

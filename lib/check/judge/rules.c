@@ -93,7 +93,7 @@ void rules_of_fence(struct view *view, const struct trace_event *event)
 	for (uint32_t i = 0; event->flags & FENCE_NOPRECEDE && i < view->count; i++) {
 		const struct operation *operation = view->pending[i];
 
-		if (is_of_fence(operation) && operation->at->piece_count > 0 && !operation->is_over)
+		if (is_of_fence(operation) && operation->at->piece_count > 0 && !operation->is_over && !operation->is_complete)
 			misuse_add(MISUSE_NOPRECEDE, view->window, (struct misuse_call){ view->rank, operation->at->site }, call);
 	}
 }

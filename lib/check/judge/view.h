@@ -31,12 +31,16 @@ struct operation {
 	struct access *written; /* of the origin */
 	bool is_fetch;
 	bool is_exclusive; /* under an exclusive lock */
-	bool is_local;     /* over at the origin */
-	bool is_waited;    /* over for the target, which has returned from wait */
-	bool is_ended;     /* over at the target, for what the origin knows */
-	bool is_closed;    /* complete has returned: the target waits */
-	bool is_over;      /* over on both sides, and nothing more will end it */
-	bool is_settled;
+	uint16_t strand;
+	int index; /* of its clock, whose time was `time` then; 0 where the rank has one strand */
+	uint64_t time;
+	bool is_waited;      /* over for the target, which has returned from wait */
+	bool is_closed;      /* complete has returned: the target waits */
+	bool is_complete;    /* over on both sides, for a strand */
+	bool is_over;        /* for its own strand, or all: nothing more will end it */
+	uint64_t is_local;   /* over at the origin, for these strands, as bits */
+	uint64_t is_ended;   /* over at the target, for what these know */
+	uint64_t is_settled; /* by these */
 };
 
 /* A rank that an open epoch names, and which start or post of this pair it was. */
@@ -105,8 +109,9 @@ struct rank_state {
 	uint32_t begun_at;                 /* MPI_Init or its like */
 	uint32_t inside;                   /* the call of another thread, of THREAD_INSIDE */
 	struct view *views;                /* of windows that are open */
-	struct clock *meeting;             /* when the latest collective creation began */
-	struct clock *receiving;           /* when the latest receive began */
+	struct clock *meeting;             /* when the latest collective creation began, and those before */
+	struct clock *receiving;           /* the same of receives */
+	uint64_t *left;                    /* by strand: events that have not been taken */
 	struct promises requests, signals; /* signals: sent to this rank */
 };
 
@@ -117,7 +122,16 @@ extern struct replaying {
 	struct rank_state *ranks;
 	uint64_t serials;  /* of operations */
 	uint64_t event_ns; /* of the event that is taken */
+	uint16_t strand;   /* its thread */
 } replaying;
+
+/* The strand that acts for the rank ends accesses, by the call at this place. */
+static inline struct end end_now(int rank, uint32_t site)
+{
+	uint64_t time = clock_step(rank);
+
+	return (struct end){ clock_index(rank), time, site, replaying.event_ns };
+}
 
 /* view.c: views of windows, and lists of partners */
 
@@ -170,6 +184,7 @@ struct choice {
 	bool is_local;    /* at the origin only */
 	bool in_started;  /* those of an epoch of start only */
 	bool by_request;  /* which is done when complete has returned, and says nothing of the target then */
+	bool by_strand;   /* other strands of the origin may not know of it */
 };
 
 extern const struct choice all_targets;
