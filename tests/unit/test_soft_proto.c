@@ -23,6 +23,7 @@ static void forget_all(void)
 	memset(&table[SOFT_SYNC_WRITE], 0, sizeof(table[0]));
 	memset(&table[SOFT_SYNC_READ], 0, sizeof(table[0]));
 	peer.calls_until = other.calls_until = 0;
+	peer.peer.spun = other.peer.spun = 0;
 	polls(&segment, true);
 	polls(&other_segment, true);
 }
@@ -191,6 +192,23 @@ static void soft_proto__after_a_late_answer(void)
 	CU_ASSERT_EQUAL(peer.calls_until, 0);
 }
 
+/* A reading counts as long as it is fresh, whatever the peer has stored since. */
+static void soft_proto__reads_rarely_whether_the_peer_polls(void)
+{
+	forget_all();
+	CU_ASSERT(soft_peer_spins(&peer.peer));
+	shm_spin_store(&segment, 0);
+	CU_ASSERT(soft_peer_spins(&peer.peer));
+	polls(&segment, false);
+	CU_ASSERT(!soft_peer_spins(&peer.peer));
+	polls(&segment, true);
+	peer.peer.spun = 0;
+	shm_spin_store(&segment, shm_ticks() - SOFT_SPIN_TICKS);
+	CU_ASSERT(!soft_peer_spins(&peer.peer));
+	shm_spin_store(&segment, shm_ticks() + (1ull << 50));
+	CU_ASSERT(soft_peer_spins(&peer.peer));
+}
+
 void suite_soft_proto(void)
 {
 	CU_pSuite suite = CU_add_suite("softverbs: ring or system call", NULL, NULL);
@@ -204,4 +222,5 @@ void suite_soft_proto(void)
 	CU_ADD_TEST(suite, soft_proto__begins_when_the_peer_polls);
 	CU_ADD_TEST(suite, soft_proto__knows_both);
 	CU_ADD_TEST(suite, soft_proto__after_a_late_answer);
+	CU_ADD_TEST(suite, soft_proto__reads_rarely_whether_the_peer_polls);
 }

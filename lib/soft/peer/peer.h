@@ -38,7 +38,8 @@ struct soft_peer {
 	int wakeup_fd; /* its engine's eventfd */
 	const struct shm_segment *seg;
 	struct shm_bell *bell;
-	bool full_fence; /* see shm_busy_enter and shm_bell_ring */
+	bool full_fence;       /* see shm_busy_enter and shm_bell_ring */
+	_Atomic uint64_t spun; /* seg->spin_ticks as last read */
 };
 
 struct soft_hello soft_hello(void);
@@ -72,10 +73,18 @@ void soft_peer_forked(void);
 /*
  * Returns whether a thread of the peer loops over ibv_poll_cq, and so is faster than a system call.
  */
-static inline bool soft_peer_spins(const struct soft_peer *peer)
+static inline bool soft_peer_spins(struct soft_peer *peer)
 {
-	return shm_attention_get(peer->seg) == SHM_POLLED &&
-	       (int64_t)(shm_ticks() - shm_spin_load(peer->seg)) < SOFT_SPIN_TICKS;
+	uint64_t now, spun = atomic_load_explicit(&peer->spun, memory_order_relaxed);
+
+	if (shm_attention_get(peer->seg) != SHM_POLLED)
+		return false;
+	now = shm_ticks();
+	if ((int64_t)(now - spun) < SOFT_SPIN_TICKS)
+		return true;
+	spun = shm_spin_load(peer->seg);
+	atomic_store_explicit(&peer->spun, spun, memory_order_relaxed);
+	return (int64_t)(now - spun) < SOFT_SPIN_TICKS;
 }
 
 /* Wakes the peers that owe an answer for too long; after empty polls. */

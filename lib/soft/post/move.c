@@ -7,15 +7,14 @@
  * The checks and the copy are those of a work request. The queue must be empty, so its order is
  * kept.
  *
- * A peer that polls its pipes may be faster than a system call (proto.c). Then the caller sends it
- * a synchronous request, which is no element of the queue, and polls for the answer, for about as
- * long as a system call would take. Then it gives up and posts the operation instead, which comes
- * behind the request, still in flight (qp->inflight), and moves the same bytes again. While it
- * polls, the caller carries out its peers' requests, so two processes may send each other
- * synchronous requests.
+ * A peer that polls may be faster than a system call (proto.c). Then the caller sends it a
+ * synchronous request, which is no element of the queue, and polls for the answer, about as long as
+ * a system call would take. Then it posts the operation instead, behind the request in flight
+ * (qp->inflight); the same bytes move again. While it polls, it carries out its peers' requests, so
+ * two processes may send each other synchronous requests.
  *
- * A large transfer is sent in parts, some of them ahead of the answers, so that one side fills
- * chunks while the other empties them. Each answer restarts the time limit.
+ * A large transfer is sent in parts, some ahead of the answers: one side fills chunks while the
+ * other empties them. Each answer restarts the time limit.
  *
  * In adversary mode all operations go by the queue.
  */

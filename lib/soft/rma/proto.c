@@ -18,11 +18,10 @@
  * that a system call reaches, the table decides by kind and size. Requests to a peer that does not
  * poll go by system call.
  *
- * The ring copies data twice, with two processors at once. A system call copies once, after it has
- * walked the peer's page tables. Which is faster depends on the machine, so each entry is measured,
- * once. The first TRIALS requests of its kind and size alternate between the protocols, IN_A_ROW at
- * a time, because each leaves the memory in another processor's cache. The fastest row of each
- * counts: others were disturbed.
+ * The ring copies data twice, with two processors at once; a system call once, after it has walked
+ * the peer's page tables. Which is faster depends on the machine, so each entry is measured once.
+ * The first TRIALS requests of its kind and size alternate between the protocols, IN_A_ROW at a
+ * time: each leaves the memory in another processor's cache. The fastest row of each counts.
  *
  * A posted write by ring is timed if it finds the ring empty, until the peer has the data. Writes
  * posted together are timed together, with either protocol (batch.c). The first requests by ring
