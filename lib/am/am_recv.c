@@ -16,54 +16,84 @@
 
 /* Answers, under am->lock. */
 
-/*
- * An older answer in the place of a newer one would lose a wakeup. A sender with a broken wire is
- * dead and needs no answer, so errors are ignored.
- */
-static void tell(struct peer *peer, uint64_t applied, const uint64_t refused[2])
+/* Pairs with read_ack at the sender. */
+static void store_ack(struct am_ack *there, const struct am_ack *ack)
 {
-	struct am_ack ack = { .applied = applied, .refused = { refused[0], refused[1] }, .rested = peer->am_rested };
+	flag_store(&there->applied, ack->applied);
+	flag_store(&there->refused[0], ack->refused[0]);
+	flag_store(&there->refused[1], ack->refused[1]);
+	flag_store(&there->rested, ack->rested);
+	flag_store(&there->result[0], ack->result[0]);
+	flag_store(&there->result[1], ack->result[1]);
+	flag_store(&there->check, ack->check);
+}
+
+/*
+ * An older answer in the place of a newer one would lose a wakeup: once one goes by the wire, all
+ * do. A sender with a broken wire is dead and needs no answer, so errors are ignored.
+ */
+static void tell(struct peer *peer, struct am_ack *ack, bool by_wire)
+{
 	struct remote to = { peer->remote_area.addr + offsetof(struct area, am_ack), peer->remote_area.rkey };
+	void *there = by_wire ? NULL : direct_place(&peer->direct, to, sizeof(*ack));
 	uint64_t unused;
 
-	ack.check = am_ack_check(&ack);
-	/* Pairs with read_ack at the sender. */
-	wire_put_behind(&peer->wire, wire_sge(&ack, sizeof(ack), 0), to, false, &unused);
+	ack->rested = peer->am_rested;
+	ack->check = am_ack_check(ack);
+	if (there)
+		store_ack(there, ack);
+	else
+		wire_put_behind(&peer->wire, wire_sge(ack, sizeof(*ack), 0), to, false, &unused);
 }
 
 /* A peer that is not up is dead, and needs no answer. */
 static void tell_applied(struct am_receiver *ring)
 {
-	ring->acked = ring->taken;
+	ring->ack.applied = ring->taken;
 	if (peer_is_up(ring->peer))
-		tell(ring->peer, ring->taken, ring->refused);
+		tell(ring->peer, &ring->ack, ring->by_wire);
 }
 
-/* Finds the place of a message's result at the sender. Returns whether that many bytes fit. */
-static bool result_place(const struct am_receiver *ring, const struct am *am, uint32_t size_bytes, struct remote *to)
+/* Writes a message's result to the sender. Returns whether that many bytes fit its place. */
+static bool write_result(struct am_receiver *ring, uint64_t number, uint32_t data_at, const void *result,
+                         uint32_t size_bytes)
 {
-	const struct segment_ref *there = &ring->peer->area->am_results;
-	uint64_t at = (uint64_t)am->data_at, slots = (uint64_t)AM_SLOTS * AM_INLINE_BYTES;
+	const struct segment_ref *results = &ring->peer->area->am_results;
+	const bool in_slot = data_at == AM_INLINE;
+	struct remote to = { results->addr, results->rkey };
+	void *there;
 
-	if (!segment_ready(there))
+	if (!segment_ready(results) || (in_slot ? size_bytes > AM_INLINE_BYTES : data_at + size_bytes > AM_DATA_BYTES))
 		return false;
-	*to = (struct remote){ there->addr, there->rkey };
-	if (am->data_at == AM_INLINE) {
-		to->addr += ring->taken % AM_SLOTS * AM_INLINE_BYTES;
-		return size_bytes <= AM_INLINE_BYTES;
+	to.addr += in_slot ? (number - 1) % AM_SLOTS * AM_INLINE_BYTES : AM_SLOTS * AM_INLINE_BYTES + data_at;
+	there = ring->by_wire ? NULL : direct_place(&ring->peer->direct, to, size_bytes);
+	if (there) {
+		memcpy(there, result, size_bytes);
+		return true;
 	}
-	to->addr += slots + at;
-	return at + size_bytes <= AM_DATA_BYTES;
+	ring->by_wire = true;
+	if (peer_is_up(ring->peer))
+		wire_write(&ring->peer->wire, result, size_bytes, to);
+	return true;
 }
 
+/* Writes the result that only the last answer has, unless the sender has taken it. */
+static void write_held(struct am_receiver *ring, const struct am *am)
+{
+	if (ring->held_bytes > 0 && am->answered != (uint16_t)ring->taken)
+		write_result(ring, ring->taken, AM_INLINE, ring->ack.result, ring->held_bytes);
+	ring->held_bytes = 0;
+}
+
+/* Sends a message's result, or holds it for the answer. Returns whether it fits. */
 static bool send_result(struct am_receiver *ring, const struct am *am, uint32_t size_bytes)
 {
-	struct remote to;
+	const void *result = ring->peer->job->am.result;
 
-	if (!result_place(ring, am, size_bytes, &to))
-		return false;
-	if (peer_is_up(ring->peer))
-		direct_write(&ring->peer->direct, ring->peer->job->am.result, size_bytes, to);
+	if (!am_ack_has_result(am->data_at, size_bytes))
+		return write_result(ring, ring->taken + 1, am->data_at, result, size_bytes);
+	memcpy(ring->ack.result, result, size_bytes);
+	ring->held_bytes = size_bytes;
 	return true;
 }
 
@@ -78,22 +108,35 @@ static bool next_is_there(const struct am_receiver *ring)
 {
 	uint64_t taken = __atomic_load_n(&ring->taken, __ATOMIC_RELAXED);
 
-	/* Pairs with wire_word in stamp_message at the sender. */
+	/* Pairs with the flag_store in send_to_slot, or wire_word in stamp_by_wire, at the sender. */
 	return flag_load(&ring->slots[taken % AM_SLOTS].stamp) == taken + 1;
+}
+
+/* The sender cannot change the copy after the checks. */
+static void copy_next(const struct am_receiver *ring, struct am *am)
+{
+	const struct am *next = next_slot(ring);
+
+	memcpy(am, next, offsetof(struct am, data) + AM_LINE_BYTES);
+	if (am->data_at == AM_INLINE && am->data_bytes > AM_LINE_BYTES)
+		memcpy(am->data + AM_LINE_BYTES, next->data + AM_LINE_BYTES, AM_INLINE_BYTES - AM_LINE_BYTES);
 }
 
 /* False: the next message has to wait. */
 static bool take_message(struct am_receiver *ring)
 {
 	struct am_service *service = &ring->peer->job->am;
-	_Alignas(AM_ALIGN) struct am am = *next_slot(ring); /* a copy, which the sender cannot change after the checks */
-	int bytes = service->handler->apply(ring->peer->job, &am, ring->data, service->result);
+	_Alignas(AM_ALIGN) struct am am;
+	int bytes;
 
+	copy_next(ring, &am);
+	bytes = service->handler->apply(ring->peer->job, &am, ring->data, service->result);
 	if (bytes == AM_LATER)
 		return false;
+	write_held(ring, &am);
 	if (bytes > 0 && !send_result(ring, &am, (uint32_t)bytes))
 		bytes = -AM_UNKNOWN;
-	am_judge(ring->refused, ring->taken + 1, bytes < 0 ? (enum am_verdict) - bytes : AM_APPLIED);
+	am_judge(ring->ack.refused, ring->taken + 1, bytes < 0 ? (enum am_verdict) - bytes : AM_APPLIED);
 	__atomic_store_n(&ring->taken, ring->taken + 1, __ATOMIC_RELAXED);
 	return true;
 }
@@ -123,7 +166,7 @@ static bool drain_locked(struct am_receiver *ring, bool *all)
 	const uint64_t before = ring->taken;
 
 	*all = take_all(ring);
-	if (ring->acked != ring->taken)
+	if (ring->ack.applied != ring->taken)
 		tell_applied(ring);
 	return before != ring->taken || !*all;
 }
@@ -232,7 +275,7 @@ void am_receiver_rest(struct peer *peer)
 	if (peer->am_receiver)
 		tell_applied(peer->am_receiver);
 	else
-		tell(peer, 0, (const uint64_t[2]){ 0 });
+		tell(peer, &(struct am_ack){ 0 }, false);
 	pthread_mutex_unlock(&am->lock);
 }
 

@@ -5,9 +5,9 @@
  * DESIGN NOTES
  *
  * Each peer that has sent a message writes a ring here (layout.h); am_send.h is its side. Messages
- * are taken in order, by their stamps. The handler applies or refuses them under am->lock, so
- * these operations are atomic among themselves. A rank that dies leaves none half applied and
- * nothing locked: a message without its stamp does not count.
+ * are taken in order, by their stamps. The handler applies or refuses them under am->lock: they are
+ * atomic among themselves. A rank that dies leaves none half applied: a message without its stamp
+ * does not count.
  *
  * Messages are applied by
  *
@@ -16,8 +16,8 @@
  *                                   message if processors are free
  *
  * The answer, struct am_ack, is written behind the results and the previous answer, once for all
- * messages found. A message whose elements another thread keeps locked waits in its ring, with
- * those behind it, for the next poll. The service thread polls every millisecond.
+ * messages found. It has the last result if that is small. A message whose elements another thread
+ * keeps locked waits in its ring, with those behind it, for the next poll.
  *
  * Wakeups. A sender has one, and gets it back (`rested`) before this side stops polling, but not
  * while threads of the program poll: a wakeup costs a switch to the service thread. A message sent
@@ -44,9 +44,10 @@ struct am_receiver {
 	struct am_receiver *next;
 	struct am *slots;
 	uint8_t *data;
-	uint64_t taken;      /* guarded by am->lock, as the next two */
-	uint64_t refused[2]; /* as in struct am_ack */
-	uint64_t acked;      /* of taken */
+	uint64_t taken;      /* guarded by am->lock, as the rest */
+	struct am_ack ack;   /* the last answer */
+	uint32_t held_bytes; /* of ack.result, which only the answer has */
+	bool by_wire;        /* not all of the sender's memory is mapped */
 };
 
 #define AM_LATER (-1000) /* another thread holds the elements: to be tried again */
@@ -69,9 +70,9 @@ struct am_service {
 	void *result;
 	void **windows; /* by slot: struct oriel_win, for the handler */
 	uint32_t window_capacity;
-	struct am_receiver *list;   /* grows at its head, by the service thread; a ring is never removed */
+	struct am_receiver *list;   /* grows at its head, by the service thread; never shrinks */
 	struct am_receiver *cursor; /* where am_poll continues; atomic */
-	uint64_t polled;            /* by threads of the program; an occasional poll may be lost */
+	uint64_t polled;            /* by threads of the program; a poll may be lost */
 	uint64_t polled_seen;       /* at the service thread's last check; service thread only, as the rest */
 	bool may_spin;              /* a processor is free for the service thread */
 	bool welcoming;             /* peers wait for their rings */

@@ -14,6 +14,8 @@
 #include "job/deferred_error.h"
 #include "verbs/wire.h"
 
+#define LOOKS 32 /* before a poll, which takes longer than they do */
+
 static void sender_free(struct am_sender *out)
 {
 	if (!out)
@@ -52,16 +54,20 @@ static bool ring_of(const struct peer *peer, struct segment_ref *ring)
 	return segment_ready(ring);
 }
 
-/* Returns whether the peer's last answer is not torn. */
-static bool read_ack(const struct peer *peer, struct am_ack *ack)
+/* Returns whether the peer's last answer is not that with check `seen`, and not torn. */
+static bool read_ack(const struct peer *peer, uint64_t seen, struct am_ack *ack)
 {
 	const struct am_ack *there = &peer->area->am_ack;
 
-	ack->check = flag_load(&there->check); /* these pair with tell_applied at the peer */
+	ack->check = flag_load(&there->check); /* these pair with tell at the peer */
+	if (ack->check == seen)
+		return false;
 	ack->applied = flag_load(&there->applied);
 	ack->refused[0] = flag_load(&there->refused[0]);
 	ack->refused[1] = flag_load(&there->refused[1]);
 	ack->rested = flag_load(&there->rested);
+	ack->result[0] = flag_load(&there->result[0]);
+	ack->result[1] = flag_load(&there->result[1]);
 	return ack->check == am_ack_check(ack);
 }
 
@@ -117,13 +123,16 @@ static void take_blocks(const struct am_outstanding *place, const uint8_t *from)
 	            place->result_bytes / size_bytes);
 }
 
-static void take_result(const struct am_sender *out, const struct am_outstanding *place, uint64_t number)
+static const uint8_t *find_result(const struct am_sender *out, const struct am_outstanding *place, uint64_t number,
+                                  const struct am_ack *ack)
 {
-	const uint8_t *from = out->results.addr;
+	if (number == ack->applied && am_ack_has_result(place->at, place->result_bytes))
+		return (const uint8_t *)ack->result;
+	return (const uint8_t *)out->results.addr + result_offset(number, place->at);
+}
 
-	if (place->result_bytes == 0)
-		return;
-	from += result_offset(number, place->at);
+static void take_result(const struct am_outstanding *place, const uint8_t *from)
+{
 	if (place->scatter)
 		scatter(place->scatter, from);
 	else if (place->blocks.size_bytes > 0)
@@ -134,14 +143,15 @@ static void take_result(const struct am_sender *out, const struct am_outstanding
 		memcpy(place->result, from, place->result_bytes);
 }
 
-static void end_message(struct am_sender *out, uint64_t number, enum am_verdict verdict)
+static void end_message(struct am_sender *out, uint64_t number, const struct am_ack *ack)
 {
 	struct am_outstanding *place = &out->places[(number - 1) % AM_SLOTS];
+	const enum am_verdict verdict = am_verdict(ack->refused, number);
 
-	if (verdict == AM_APPLIED)
-		take_result(out, place, number);
-	else
+	if (verdict != AM_APPLIED)
 		refused(&place->subject, verdict);
+	else if (place->result_bytes > 0)
+		take_result(place, find_result(out, place, number, ack));
 	free(place->scatter);
 	place->scatter = NULL;
 	out->data_tail = place->data_end;
@@ -153,14 +163,15 @@ static void look(struct peer *peer, struct am_sender *out)
 	struct am_ack ack;
 	uint64_t number = out->applied;
 
-	if (state_load(&peer->state) == PEER_DEAD || !read_ack(peer, &ack)) /* pairs with rank_lost */
+	if (state_load(&peer->state) == PEER_DEAD || !read_ack(peer, out->seen, &ack)) /* pairs with rank_lost */
 		return;
+	out->seen = ack.check;
 	if (ack.rested <= out->wakes)
 		out->rested = ack.rested;
 	if (ack.applied > out->sent)
 		return; /* against the protocol */
 	for (; number < ack.applied; number++)
-		end_message(out, number + 1, am_verdict(ack.refused, number + 1));
+		end_message(out, number + 1, &ack);
 	counter_store(&out->applied, number); /* pairs with the counter_load in am_progress: results are in place */
 }
 
@@ -238,79 +249,137 @@ static int open_results(struct peer *peer, struct am_sender *out)
 	return rc ? rc : placed(peer);
 }
 
-/* Writes operands and slot, without the stamp. */
-static int write_message(struct peer *peer, const struct segment_ref *ring, const struct am_message *message,
-                         const struct am_outstanding *place, uint64_t slot)
+struct slot {
+	struct remote there;
+	struct am *here; /* NULL: not mapped */
+};
+
+static struct slot next_slot(struct peer *peer, const struct am_sender *out)
 {
+	struct slot slot = { { out->ring.addr + out->sent % AM_SLOTS * sizeof(struct am), out->ring.rkey }, NULL };
+
+	slot.here = (void *)direct_words(&peer->direct, slot.there, sizeof(*slot.here));
+	return slot;
+}
+
+/* Writes all of a slot but the stamp. */
+static int write_slot(struct peer *peer, const struct am *am, size_t inline_bytes, struct slot slot)
+{
+	const size_t from = sizeof(am->stamp), line = offsetof(struct am, data) + AM_LINE_BYTES;
+	const size_t bytes = offsetof(struct am, data) + inline_bytes;
+	const uint8_t *message = (const uint8_t *)am;
+	uint8_t *here = (uint8_t *)slot.here;
+
+	slot.there.addr += from;
+	if (!here)
+		return wire_write(&peer->wire, message + from, bytes - from, slot.there);
+	memcpy(here + from, message + from, line - from);
+	if (bytes > line)
+		memcpy(here + line, message + line, bytes - line);
+	return 0;
+}
+
+/* Writes operands and slot, without the stamp. */
+static int write_message(struct peer *peer, const struct am_sender *out, const struct am_message *message,
+                         const struct am_outstanding *place, struct slot slot)
+{
+	struct remote data = { out->ring.addr + AM_SLOTS * sizeof(struct am) + place->at, out->ring.rkey };
 	struct am am = message->am;
-	uint32_t inline_bytes = place->at == AM_INLINE ? am.data_bytes : 0;
-	struct remote data = { ring->addr + AM_SLOTS * sizeof(am) + place->at, ring->rkey }, there = { slot, ring->rkey };
+	const size_t inline_bytes = place->at == AM_INLINE ? am.data_bytes : 0;
 	int rc = 0;
 
-	if (message->behind_gets)
-		wire_fence(&peer->wire);
-	else
-		wire_fence_changes(&peer->wire); /* perhaps of these elements (A15) */
-	am.data_at = place->at;
+	am.answered = (uint16_t)out->applied;
+	am.data_at = (uint16_t)place->at;
 	am.wants_result = message->result_bytes > 0;
 	if (inline_bytes > 0)
 		memcpy(am.data, message->data, inline_bytes);
 	else if (am.data_bytes > 0)
 		rc = direct_write(&peer->direct, message->data, am.data_bytes, data);
-	if (rc == 0)
-		rc = direct_write(&peer->direct, &am, offsetof(struct am, data) + inline_bytes, there);
-	return rc ? rc : placed(peer);
+	return rc ? rc : write_slot(peer, &am, inline_bytes, slot);
 }
 
-/* Returns 1 or an error. */
-static int stamp_message(struct peer *peer, struct am_sender *out, struct remote slot,
-                         const struct am_outstanding *place, struct am_sent *sent)
+/* Orders the message behind what was posted before it. */
+static void order_message(struct peer *peer, const struct am_message *message)
 {
-	uint64_t number = out->sent + 1;
-	struct remote stamp = { slot.addr + offsetof(struct am, stamp), slot.rkey };
-	bool waking = out->wakes == out->rested;
-	int rc;
+	if (message->behind_gets)
+		wire_fence(&peer->wire);
+	else
+		wire_fence_changes(&peer->wire); /* perhaps of these elements (A15) */
+}
+
+static int stamp_by_wire(struct peer *peer, struct am_sender *out, struct remote stamp, uint64_t *request)
+{
+	const bool waking = out->wakes == out->rested;
+	int rc = placed(peer);
 
 	/* Pairs with the flag_load in next_is_there. */
-	rc = wire_word(&peer->wire, number, stamp, waking, &sent->request);
-	if (rc)
-		return rc;
-	out->places[(number - 1) % AM_SLOTS] = *place;
-	out->sent = sent->number = number;
-	out->wakes += waking;
-	return 1;
+	rc = rc ? rc : wire_word(&peer->wire, out->sent + 1, stamp, waking, request);
+	if (rc == 0)
+		out->wakes += waking;
+	return rc;
+}
+
+/* Sends by stores, if the slot is mapped and no request in flight. Returns 0 or an error. */
+static int send_to_slot(struct peer *peer, struct am_sender *out, const struct am_message *message,
+                        const struct am_outstanding *place, uint64_t *request)
+{
+	struct slot slot = next_slot(peer, out);
+	const bool by_stores = slot.here && wire_is_idle(&peer->wire, request);
+	int rc;
+
+	if (!by_stores)
+		order_message(peer, message);
+	rc = write_message(peer, out, message, place, slot);
+	if (rc || !by_stores)
+		return rc ? rc : stamp_by_wire(peer, out, slot.there, request);
+	flag_store(&slot.here->stamp, out->sent + 1); /* pairs with the flag_load in next_is_there */
+	wake(peer, out);
+	return 0;
+}
+
+/* Returns 1 if there is a ring; else wakes the peer, which makes one, and returns 0 or an error. */
+static int find_ring(struct peer *peer, struct am_sender *out)
+{
+	struct segment_ref ring;
+	bool answered;
+
+	if (out->ring.addr != 0)
+		return 1;
+	answered = ring_of(peer, &ring);
+	if (answered && ring.addr != 0) {
+		out->ring = ring;
+		return 1;
+	}
+	wake(peer, out);
+	return answered ? err_set(ORIEL_ERR_MEMORY, "rank %d has no memory left for what it is to apply for this rank",
+	                          peer->rank)
+	                : 0;
 }
 
 static int send_locked(struct peer *peer, struct am_sender *out, const struct am_message *message, struct am_sent *sent)
 {
-	struct segment_ref ring;
-	struct am_outstanding place;
-	struct remote slot;
+	struct am_outstanding *place = &out->places[out->sent % AM_SLOTS];
 	uint32_t head = out->data_head;
 	int rc;
 
 	look(peer, out);
-	if (!ring_of(peer, &ring) || ring.addr == 0) {
-		wake(peer, out);
-		return ring_of(peer, &ring) && ring.addr == 0
-		           ? err_set(ORIEL_ERR_MEMORY, "rank %d has no memory left for what it is to apply for this rank",
-		                     peer->rank)
-		           : 0;
-	}
+	rc = find_ring(peer, out);
+	if (rc != 1)
+		return rc;
 	rc = message->result_bytes > 0 ? open_results(peer, out) : 0;
 	if (rc)
 		return rc;
-	if (!take_room(out, message, &place)) {
+	if (!take_room(out, message, place)) {
 		wake(peer, out);
 		return 0;
 	}
-	slot = (struct remote){ ring.addr + out->sent % AM_SLOTS * sizeof(struct am), ring.rkey };
-	rc = write_message(peer, &ring, message, &place, slot.addr);
-	if (rc == 0)
-		rc = stamp_message(peer, out, slot, &place, sent);
-	if (rc < 0)
+	rc = send_to_slot(peer, out, message, place, &sent->request);
+	if (rc) {
 		out->data_head = head;
-	return rc;
+		return rc;
+	}
+	sent->number = ++out->sent;
+	return 1;
 }
 
 bool am_is_ready(struct peer *peer)
@@ -369,9 +438,12 @@ bool am_progress(struct peer *peer, uint64_t number)
 
 	if (am_is_applied(peer, number))
 		return true;
-	wire_poll(&peer->wire);
 	pthread_mutex_lock(&out->lock);
+	for (int i = 0; i < LOOKS && flag_load(&peer->area->am_ack.check) == out->seen; i++) /* pairs with tell */
+		;
 	look(peer, out);
+	if (out->applied < number)
+		wire_poll(&peer->wire);
 	if (out->applied < out->sent)
 		wake(peer, out);
 	pthread_mutex_unlock(&out->lock);

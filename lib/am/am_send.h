@@ -6,13 +6,12 @@
  *
  * A message is an operation that its target carries out. The sender alone writes the ring at the
  * target (layout.h): operands and slot, by stores if it is mapped, then the stamp, which is the
- * message's number, by a write. If the device does not place writes in order (flag_mode), the
- * sender waits before the stamp. The target answers with struct am_ack in our area, behind the
- * results. The thread of the program that sees the answer copies them out.
+ * message's number, by a write, or a store if no request is in flight. If the device does not place
+ * writes in order (flag_mode), the sender waits before the stamp. The target answers with struct
+ * am_ack in our area, behind the results. The thread that sees the answer copies them out.
  *
- * A message needs a slot, and contiguous bytes of ring data for operands that do not fit it.
- * Results use the same offset in the memory for results. Room is free when the message is applied
- * and its result copied.
+ * Operands that do not fit the slot need contiguous bytes of ring data; results have the same
+ * offset in the memory for results. Room is free when the message is applied and its result copied.
  *
  *   the ring   The target makes it at the first wakeup, and writes its place into our area
  *              (am_ring). Until then am_send returns 0.
@@ -86,11 +85,13 @@ struct am_sender {
 	pthread_mutex_t lock;
 	uint64_t sent;      /* messages */
 	uint64_t applied;   /* of them, results copied; read without the lock, by counter_load */
+	uint64_t seen;      /* check of the last answer */
 	uint64_t wakes;     /* wakeups sent */
 	uint64_t rested;    /* of them, answered */
 	uint32_t data_head; /* bytes of ring data taken, and (data_tail) freed */
 	uint32_t data_tail;
-	struct piece results; /* addr NULL before the first message with a result */
+	struct segment_ref ring; /* addr 0: not known yet */
+	struct piece results;    /* addr NULL before the first message with a result */
 	struct am_outstanding places[AM_SLOTS];
 };
 

@@ -4,9 +4,8 @@
  *
  * DESIGN NOTES
  *
- * Nearly always one thread uses a window and the wires behind it, and a mutex would cost it more
- * than a small put. So the first thread that takes the lock becomes its owner, and announces itself
- * with plain stores:
+ * Nearly always one thread uses a window and its wires, and a mutex would cost it more than a small
+ * put. So the first thread that takes the lock becomes its owner, and announces itself by stores:
  *
  *   owner                                    another thread, holding the mutex
  *   busy = 1                                 wanted = 1

@@ -21,12 +21,13 @@ static void tell_ring(struct peer *peer)
 {
 	struct remote to = { peer->remote_area.addr + offsetof(struct area, am_ring), peer->remote_area.rkey };
 	struct segment_ref ring = { .addr = 0 };
+	uint64_t unused;
 
 	if (peer->am_receiver || am_receiver_open(peer))
 		ring = peer->am_ring;
 	ring.check = segment_check(&ring);
 	/* Pairs with ring_of at the peer. */
-	wire_write(&peer->wire, &ring, sizeof(ring), to);
+	wire_put_behind(&peer->wire, wire_sge(&ring, sizeof(ring), 0), to, false, &unused);
 }
 
 /* Returns whether the peer's next wakeup has a receive; retries one that failed. */

@@ -19,13 +19,13 @@
  *      peer is dead. Meanwhile it takes messages, and busy peers can read its directory and areas;
  *   5. informs the launcher, disconnects, and releases everything.
  *
- * A rank disconnects after both words have arrived, when the other has nothing in flight but pings
- * and perhaps an acknowledgement. Hence a connection that ends, or a queue pair that breaks, is no
- * death if the peer's word is in our area (peer_lost).
+ * A rank disconnects after both words have arrived, when only pings and perhaps an acknowledgement
+ * are in flight. So a connection that ends, or a queue pair that breaks, is no death if the peer's
+ * word is in our area (peer_lost).
  *
- * No rank needs one that has left. A collective call ends only when what this rank owes the others
- * lies in their memory, or in requests that step 1 waits for. Windows are freed. After a failed
- * call (a death, a timeout), a rank may wait in vain for one that has left:
+ * No rank needs one that has left: a collective call ends when what this rank owes the others lies
+ * in their memory, or in requests of step 1. After a failed call, a rank may wait in vain for one
+ * that has left:
  *
  *   for a message, connected    the goodbye has arrived without the message: the call fails
  *                               (coll.c) while the leaving rank waits in step 4
@@ -35,8 +35,8 @@
  * Each is ORIEL_ERR_PEER for the call, and no death: oriel_finalize of the waiting rank returns 0.
  *
  * Pings, disconnect or launcher reveal a peer that dies before its word, and oriel_finalize reports
- * the death; one that dies after its word has left, unless the launcher reports otherwise. After a
- * timeout only oriel_finalize, which waits on, and oriel_abort are of use (job_count_collective).
+ * the death; one that dies later has left, unless the launcher reports otherwise. After a timeout
+ * only oriel_finalize and oriel_abort are of use (job_count_collective).
  */
 #ifndef ORIEL_GOODBYE_H
 #define ORIEL_GOODBYE_H

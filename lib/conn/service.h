@@ -3,9 +3,8 @@
  * service.h - the thread that makes connections and reads peers' directories
  *
  * It runs a libev loop over the rdma_cm channels, the devices' asynchronous events, the bootstrap's
- * descriptor, a wakeup from other threads, and a timer while something is under way. Otherwise it
- * sleeps, but checks its descriptors every two seconds. It is never on the data path: it connects
- * to a rank that computes, and sends post flags for peers not yet connected.
+ * descriptor, a wakeup from other threads, and a timer while something is under way. It connects to
+ * a rank that computes, and sends post flags for peers not yet connected.
  */
 #ifndef ORIEL_SERVICE_H
 #define ORIEL_SERVICE_H

@@ -31,9 +31,9 @@ uint32_t am_encode(const struct acc *acc, struct am_message *message, uint8_t sw
 	message->am.call = acc->compare ? AM_SWAP : AM_ACCUMULATE;
 	message->am.type = acc->type;
 	message->am.op = acc->op;
-	message->am.count = count;
+	message->am.count = (uint16_t)count;
 	message->data = acc_origin(acc);
-	message->am.data_bytes = acc->op == ORIEL_NO_OP ? 0 : bytes;
+	message->am.data_bytes = (uint16_t)(acc->op == ORIEL_NO_OP ? 0 : bytes);
 	message->result = acc->result;
 	message->result_bytes = acc->result ? bytes : 0;
 	message->copy = element_legal(ORIEL_MINLOC, acc->type) ? copy_fields : NULL;
@@ -41,7 +41,7 @@ uint32_t am_encode(const struct acc *acc, struct am_message *message, uint8_t sw
 		memcpy(swap_operands, acc_origin(acc), size);
 		memcpy(swap_operands + size, acc_compare(acc), size);
 		message->data = swap_operands;
-		message->am.data_bytes = (uint32_t)(2 * size);
+		message->am.data_bytes = (uint16_t)(2 * size);
 	}
 	return count;
 }
@@ -55,12 +55,12 @@ uint32_t am_encode_row(const struct acc *acc, uint8_t *data, struct am_message *
 	message->am.call = AM_ACCUMULATE;
 	message->am.type = acc->type;
 	message->am.op = acc->op;
-	message->am.count = (uint32_t)acc->count;
-	message->am.blocks = blocks;
+	message->am.count = (uint16_t)acc->count;
+	message->am.blocks = (uint16_t)blocks;
 	message->am.distance = acc->row.target;
 	message->data = data;
 	if (acc->op != ORIEL_NO_OP) {
-		message->am.data_bytes = blocks * block_bytes;
+		message->am.data_bytes = (uint16_t)(blocks * block_bytes);
 		copy_blocks((struct blocks){ data, (ptrdiff_t)block_bytes },
 		            (struct blocks){ (uint8_t *)(uintptr_t)acc->origin, acc->row.origin }, block_bytes, blocks);
 	}
@@ -162,8 +162,8 @@ struct am_message am_encode_list(enum oriel_type type, enum oriel_op op, uint32_
 	message.am.call = AM_LIST;
 	message.am.type = (uint8_t)type;
 	message.am.op = (uint8_t)op;
-	message.am.count = count;
-	message.am.data_bytes = (uint32_t)AM_TABLE_BYTES(count) + (op == ORIEL_NO_OP ? 0 : bytes);
+	message.am.count = (uint16_t)count;
+	message.am.data_bytes = (uint16_t)(AM_TABLE_BYTES(count) + (op == ORIEL_NO_OP ? 0 : bytes));
 	message.data = data;
 	return message;
 }

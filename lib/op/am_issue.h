@@ -4,16 +4,12 @@
  *
  * DESIGN NOTES
  *
- * An operation that no processor or device carries out from here goes to its target as active
- * messages (am_codec.h, am/am_send.h), which a thread there (am/am_recv.h) applies by
- * acc_apply_here (acc_route.h). An operation longer than a message is split at elements. Messages
- * of one origin are applied in order (A15).
+ * An operation goes to its target as active messages (am_codec.h, am/am_send.h), split at elements,
+ * which a thread there (am/am_recv.h) applies by acc_apply_here (acc_route.h), in order (A15).
  *
  * Fence, flush and unlock wait until link_applied (win/link.h) says that the target has applied the
  * messages and that their results are here. Complete does not wait: its flag leaves behind the
- * messages, and the target's wait applies these first.
- *
- * The target checks range and access again.
+ * messages, and the target's wait applies these first. The target checks range and access again.
  */
 #ifndef ORIEL_AM_ISSUE_H
 #define ORIEL_AM_ISSUE_H

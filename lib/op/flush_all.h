@@ -4,14 +4,13 @@
  *
  * DESIGN NOTES
  *
- * A request has no room for a watermark of each target. The window has room for one: a *flush of
- * all* notes for each target what has been issued to it when the flush begins, and ends when all of
- * that is complete. A request that is made meanwhile gets the next one, which begins when this one
- * ends.
+ * A request has no room for a watermark of each target. The window has one *flush of all*: it notes
+ * for each target what has been issued when it begins, and ends when that is complete. A request
+ * that is made meanwhile gets the next one, which begins then.
  *
- * A flush of all does not wait for a lost member. Its requests get ORIEL_ERR_PEER when the other
- * members are complete, or earlier if these take long. The window keeps the first and the last
- * flush of all that has lost a member: all requests between them get the error.
+ * A flush of all does not wait for a lost member. Its requests get ORIEL_ERR_PEER when the others
+ * are complete, or earlier if these take long. The window keeps the first and the last flush of all
+ * that has lost a member: all requests between them get the error.
  *
  * The end of lock_all completes everything, and so ends the current flush of all and the next.
  *
@@ -63,11 +62,10 @@ void flush_all_close(struct oriel_win *win, int lost);
  * Work requests and active messages are complete in the order of their numbers. So two numbers say
  * what a flush or a request waits for, and no operation has an object of its own.
  *
- * A deferred operation has no numbers yet. All deferred operations for a member go out before any
- * other, once in an epoch: when its post has been seen or, under lock_all, its lock is held
- * (op/issue.c). So the numbers of the first look that finds none deferred cover them. Until then
- * the watermark holds how many epochs with the member had been closed: once there are more, the
- * operations are complete at the origin.
+ * A deferred operation has no numbers yet. Those for a member go out before any other, once in an
+ * epoch: when its post has been seen or, under lock_all, its lock is held (op/issue.c). So the
+ * numbers of the first look that finds none deferred cover them. Until then the watermark holds how
+ * many epochs with the member had been closed: once there are more, they are locally complete.
  */
 
 /*

@@ -4,9 +4,8 @@
  *
  * DESIGN NOTES
  *
- * A put by work requests joins the wire's batch (verbs/wire_put.c): it leaves at once if it is
- * large, else with the next flag or flush, or when the batch is full. A get goes the same way, and
- * is waited for before the flag.
+ * A put by work requests joins the wire's batch (verbs/wire_put.c), which leaves with the next flag
+ * or flush, or when it is full; a large put at once. A get is waited for before the flag.
  */
 #include "op/issue.h"
 

@@ -4,10 +4,9 @@
  *
  * DESIGN NOTES
  *
- * The columns of a matrix are blocks of one size at one distance. To memory that is not mapped,
- * such a call goes as one operation, a row (acc.h), in an active message. A list (list.h) needs a
- * table, and a check for each piece. The layer for MPI names rows: a list takes longer to write
- * than the blocks to copy.
+ * The columns of a matrix are blocks of one size at one distance. To memory that is not mapped they
+ * go as one operation, a row (acc.h), in an active message, without a list's table and checks
+ * (list.h). The layer for MPI names rows: a list takes longer to write than the blocks to copy.
  */
 #ifndef ORIEL_ROW_H
 #define ORIEL_ROW_H

@@ -132,7 +132,7 @@ static bool send_question(const struct wait *wait, struct question *question)
 
 	memset(&message, 0, sizeof(message));
 	message.am.call = AM_QUESTION;
-	message.am.count = wait->asking.hop ? CAUSE_UNKNOWN : wait->asked.cause;
+	message.am.count = (uint16_t)(wait->asking.hop ? CAUSE_UNKNOWN : wait->asked.cause);
 	message.am.window_check = wait->asking.hop ? 0 : wait->why.about.window_check;
 	message.am.disp_bytes = (uint64_t)wait->job->rank;
 	message.result = &question->answer[wait->asking.hop];

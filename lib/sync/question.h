@@ -4,17 +4,15 @@
  *
  * DESIGN NOTES
  *
- * The question is an active message (AM_QUESTION): the service thread of a rank outside of Oriel
- * answers it. A wait's looks send it and take the answer, and never wait themselves. They ask when
- * the watchdog is about to report, and before the time limit. A rank that has not answered in
- * QUESTION_LIMIT_NS counts as stopped or unreachable.
+ * The question is an active message (AM_QUESTION), which the service thread answers too. A wait's
+ * looks send it and take the answer, before the watchdog reports and before the time limit, and
+ * never wait themselves. A rank that has not answered in QUESTION_LIMIT_NS counts as stopped or
+ * unreachable.
  *
- * If the answer names a rank that holds the lock awaited, the same question goes to that rank: what
- * it waits for is the reason.
+ * If the answer names the holder of the awaited lock, the same question goes to that rank.
  *
- * An answer may come after its wait has ended. So questions belong to the job; a wait that gets
- * none reports without an answer, and a question whose wait has ended is left until its answer
- * comes.
+ * An answer may come after its wait has ended. So questions belong to the job: one whose wait has
+ * ended is left until its answer comes, and a wait that gets none reports without an answer.
  */
 #ifndef ORIEL_QUESTION_H
 #define ORIEL_QUESTION_H

@@ -11,12 +11,11 @@
  * (service_queue_in_contact).
  *
  * About once a millisecond comes a *look*: `watch` calls wait_watch for each rank awaited. That
- * finds the dead, sends pings (a thread that polls its own memory would never notice a lost host or
+ * finds the dead, sends pings (a thread that polls its own memory would not notice a lost host or
  * link), and collects ranks for the watchdog. Then idle work of other layers is done
- * (wait_add_idle). A look holds no lock except those that `watch` takes. The time limit ends with a
- * look, so that its error names the ranks awaited. From a millisecond on, looks also publish the
- * wait on the job's board (see/board.h). Before the watchdog reports, and before the time limit,
- * they ask an awaited rank why it does not do what is awaited (question.h).
+ * (wait_add_idle). The time limit ends with a look, so that its error names the ranks awaited. From
+ * a millisecond on, looks also publish the wait (see/board.h). Before the watchdog reports, and
+ * before the time limit, they ask an awaited rank for its reason (question.h).
  *
  * With a tool attached (see/tool.h), a wait looks from its first reading of the clock on, every
  * REPORT_NS at first. These looks only report the ranks awaited and the cause.

@@ -39,9 +39,9 @@ enum atomic_level { ATOMICS_NONE, ATOMICS_HCA, ATOMICS_GLOB };
 enum atomics_by { ATOMICS_AS_REPORTED, ATOMICS_BY_CPU, ATOMICS_BY_DEVICE }; /* ORIEL_ATOMICS */
 
 /*
- * A device that acknowledges data before it is placed (not ack_placed) lets a later store of a
- * processor overtake the data. If another device of the job writes flags by such stores, a fence or
- * flush waits for a read behind the writes, which places them (read_behind).
+ * A later store of a processor overtakes data that a device acknowledges before it is placed (not
+ * ack_placed). If another device of the job writes flags by such stores, a fence or flush waits for
+ * a read behind the writes (read_behind).
  */
 struct device {
 	uint32_t index; /* among the job's devices */

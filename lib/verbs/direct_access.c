@@ -145,7 +145,7 @@ static const struct direct_slab *add_slab(struct direct_access *direct, uint32_t
 	*slab = (struct direct_slab){ .rkey = rkey };
 	if (mapped)
 		*slab = (struct direct_slab){ rkey, mapping.addr, mapping.size_bytes, mapping.here };
-	state_store(&direct->slab_count, direct->slab_count + 1); /* pairs with the state_load of direct_word */
+	state_store(&direct->slab_count, direct->slab_count + 1); /* pairs with the state_load in find_words */
 	return slab;
 }
 
@@ -182,9 +182,9 @@ uint64_t *direct_words(struct direct_access *direct, struct remote words, size_t
 	return find_words(direct, words, size_bytes, false);
 }
 
-uint64_t *direct_word(struct direct_access *direct, struct remote word)
+void *direct_place(struct direct_access *direct, struct remote place, size_t size_bytes)
 {
-	return find_words(direct, word, sizeof(uint64_t), true);
+	return find_words(direct, place, size_bytes, true);
 }
 
 void direct_close(struct direct_access *direct)

@@ -4,17 +4,17 @@
  *
  * DESIGN NOTES
  *
- * A rank accesses its own memory directly, and a peer's if softverbs maps it into this process; a
- * NIC does not. Two things are mapped, at their first use:
+ * A rank accesses its own memory directly, and a peer's if softverbs maps it. Mapped are, at their
+ * first use:
  *
  *   a window's memory   direct_map: an address here, which put and get copy to and from
  *   flag words          direct_flag: a store, for flags that need not stay behind work requests:
  *                       posts; a fence's barrier, whose data is complete by then; and completes of
- *                       a mapped window, whose data are earlier stores.
+ *                       a mapped window, whose data are earlier stores
+ *   active messages     direct_words, direct_place: message, answer
  *
- * A store into a dead process's memory goes unnoticed; the next call that needs the process reports
- * the death. The caller checks the range of an access. A window is unmapped when it is freed: after
- * that barrier no rank accesses it. Slabs are unmapped with the peer.
+ * A store into a dead process's memory goes unnoticed; the next call that needs it reports the
+ * death. The caller checks the range. A window is unmapped when it is freed, slabs with the peer.
  */
 #ifndef ORIEL_DIRECT_ACCESS_H
 #define ORIEL_DIRECT_ACCESS_H
@@ -95,12 +95,17 @@ static inline bool direct_has_stores(const struct direct_access *direct)
 
 /*
  * Returns the address in this process of aligned words in one slab of the peer, or NULL.
- * direct_word never changes its answer for a slab, so that no value of a flag takes another route
+ * direct_place never changes its answer for a slab, so that no value of a flag takes another route
  * and overtakes. direct_words keeps no negative answer, since the device may still wait for the
  * peer: it is for reads, and for words written once.
  */
 uint64_t *direct_words(struct direct_access *direct, struct remote words, size_t size_bytes);
-uint64_t *direct_word(struct direct_access *direct, struct remote word);
+void *direct_place(struct direct_access *direct, struct remote place, size_t size_bytes);
+
+static inline uint64_t *direct_word(struct direct_access *direct, struct remote word)
+{
+	return direct_place(direct, word, sizeof(uint64_t));
+}
 
 /*
  * Writes a flag word that need not stay behind work requests: by a store if the word is mapped,

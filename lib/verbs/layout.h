@@ -349,7 +349,7 @@ static_assert(sizeof(struct ctrl_msg) == 64, "a control message is a cache line"
 #define GOODBYE 1u
 
 /* Counts changes of this layout. */
-#define LAYOUT_VERSION 6u
+#define LAYOUT_VERSION 7u
 
 /*
  * Active messages (am_recv.h). Each neighbour that has sent one writes a ring at the target:
@@ -371,26 +371,30 @@ enum am_call {
 };
 
 struct am {
+	uint64_t stamp;        /* number on its connection, from 1; written after the rest */
 	uint64_t window_check; /* of the window's id */
 	uint64_t disp_bytes;   /* in the window's memory */
-	uint32_t window_slot;  /* at the target */
-	uint32_t count;        /* elements */
-	uint32_t data_bytes;   /* operands */
-	uint32_t data_at;      /* offset of operands and results in AM_DATA_BYTES; AM_INLINE: here */
+	int64_t distance;      /* from each block to the next, in bytes */
+	uint16_t window_slot;  /* at the target */
+	uint16_t answered;     /* the answers that the sender has taken, modulo 2^16 */
+	uint16_t count;        /* elements */
+	uint16_t blocks;       /* of AM_ACCUMULATE: how many lie there, of `count` elements each; 0: one */
+	uint16_t data_bytes;   /* operands */
+	uint16_t data_at;      /* offset of operands and results in AM_DATA_BYTES; AM_INLINE: here */
 	uint8_t call;          /* enum am_call */
 	uint8_t type;          /* enum oriel_type */
 	uint8_t op;            /* enum oriel_op */
 	uint8_t wants_result;
-	uint32_t blocks;  /* of AM_ACCUMULATE: how many lie there, of `count` elements each; 0: one */
-	int64_t distance; /* from each block to the next, in bytes */
 	uint8_t data[AM_INLINE_BYTES];
-	uint64_t unused;
-	uint64_t stamp; /* number on its connection, from 1; written after the rest */
+	uint64_t unused[2];
 };
 
-#define AM_INLINE UINT32_MAX
+#define AM_INLINE UINT16_MAX
+#define AM_LINE_BYTES 16 /* of data in the first cache line */
 
 static_assert(sizeof(struct am) == 128, "an active message is two cache lines");
+static_assert(offsetof(struct am, data) + AM_LINE_BYTES == 64, "a message of few bytes is one");
+static_assert(AM_DATA_BYTES <= AM_INLINE, "a place fits data_at, and lengths are smaller");
 
 #define AM_RING_BYTES (AM_SLOTS * sizeof(struct am) + AM_DATA_BYTES)
 #define AM_RESULTS_BYTES (AM_SLOTS * AM_INLINE_BYTES + AM_DATA_BYTES)
@@ -408,8 +412,14 @@ struct am_ack {
 	uint64_t applied;    /* up to this one refused, or applied with results written */
 	uint64_t refused[2]; /* a bit in each, by slot, for each of the last AM_SLOTS: enum am_verdict */
 	uint64_t rested;     /* wakeups seen: another one may be sent */
+	uint64_t result[2];  /* of message `applied`, if am_ack_has_result */
 	uint64_t check;      /* am_ack_check of the rest: reveals a torn reading */
 };
+
+static inline bool am_ack_has_result(uint32_t data_at, uint32_t result_bytes)
+{
+	return data_at == AM_INLINE && result_bytes <= sizeof(((struct am_ack *)0)->result);
+}
 
 enum am_verdict {
 	AM_APPLIED,
@@ -435,13 +445,20 @@ static inline void am_judge(uint64_t refused[2], uint64_t number, enum am_verdic
 		refused[i] = (unsigned)verdict >> i & 1 ? refused[i] | bit : refused[i] & ~bit;
 }
 
+/* Differences in the highest bits of two words must not cancel out. */
+static inline uint64_t am_ack_part(uint64_t word, uint64_t factor)
+{
+	return (word ^ word >> 29) * factor;
+}
+
 static inline uint64_t am_ack_check(const struct am_ack *ack)
 {
-	uint64_t mixed = (ack->applied ^ 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd;
+	uint64_t mixed = am_ack_part(ack->applied ^ 0x9e3779b97f4a7c15, 0xff51afd7ed558ccd);
 
-	mixed = (mixed ^ mixed >> 32 ^ ack->refused[0]) * 0x9e3779b97f4a7c15;
-	mixed = (mixed ^ mixed >> 29 ^ ack->refused[1]) * 0xff51afd7ed558ccd;
-	mixed = (mixed ^ mixed >> 32 ^ ack->rested) * 0xff51afd7ed558ccd;
+	mixed += am_ack_part(ack->refused[0], 0xa24baed4963ee407) + am_ack_part(ack->refused[1], 0x9fb21c651e98df25);
+	mixed += am_ack_part(ack->rested, 0xd6e8feb86659fd93) + am_ack_part(ack->result[0], 0xbf58476d1ce4e5b9);
+	mixed += am_ack_part(ack->result[1], 0x94d049bb133111eb);
+	mixed = (mixed ^ mixed >> 32) * 0xff51afd7ed558ccd;
 	return (mixed ^ mixed >> 32) | 1;
 }
 
@@ -463,9 +480,9 @@ struct area {
 	uint64_t ctrl_msg_consumed; /* of our messages, in steps of half a ring */
 	uint64_t goodbye;           /* GOODBYE: it sends nothing more (goodbye.h) */
 	struct ctrl_msg ctrl_msgs[CTRL_MSG_RING];
-	struct am_ack am_ack;          /* for our active messages */
-	struct segment_ref am_ring;    /* our ring there; addr 0: it has no memory for one */
-	struct segment_ref am_results; /* for results of its active messages */
+	_Alignas(64) struct am_ack am_ack; /* for our active messages */
+	struct segment_ref am_ring;        /* our ring there; addr 0: it has no memory for one */
+	struct segment_ref am_results;     /* for results of its active messages */
 	/* Our RDMA READs and atomics land here. */
 	uint64_t sink;
 	uint64_t unused[3];

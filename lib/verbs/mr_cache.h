@@ -6,9 +6,8 @@
  *
  * On a device without a key for all memory (device_any_lkey), unregistered origins are registered
  * for their operations. The cache keeps these registrations, of whole pages. At each look-up
- * page_watch.h says whether the memory is unchanged. A registration whose pages have been unmapped,
- * moved, discarded or remapped serves only the users that began before; it is dropped when they
- * return it.
+ * page_watch.h says whether the memory is unchanged. A registration whose pages have changed serves
+ * only the users that began before, and is then dropped.
  *
  * Nothing is kept if the system does not let the library watch, or if libibverbs hides registered
  * memory from forked children: it would stay hidden as long.
@@ -17,8 +16,8 @@
  * neighbours.
  *
  * Cached memory stays locked, so it is bounded in number (MR_CACHE_MAX) and bytes (a quarter of the
- * limit of locked memory, or of the machine's memory); the least recently used goes first. If a
- * registration fails for lack of memory, all idle ones are dropped, and it is tried again.
+ * limit of locked memory, or of the machine's); the least recently used goes first. If memory lacks
+ * for a registration, all idle ones are dropped, and it is tried again.
  */
 #ifndef ORIEL_MR_CACHE_H
 #define ORIEL_MR_CACHE_H

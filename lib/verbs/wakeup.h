@@ -4,18 +4,16 @@
  *
  * DESIGN NOTES
  *
- * A polling thread sees what peers write. While none polls, a peer sends a write with an immediate
- * (wire_word, wire_wake). It takes a receive of this side's queue pair, and its completion makes a
- * descriptor readable, which the service thread watches. All queue pairs of a device share one
- * completion queue for that; receives have no memory.
+ * While no thread polls, a peer sends a write with an immediate (wire_word, wire_wake). It takes a
+ * receive of this side's queue pair. The completion makes a descriptor readable, which the service
+ * thread watches. All queue pairs of a device share one completion queue for that.
  *
  * Each queue pair has one receive, posted before the connection is made and again when its
- * completion has been taken. A peer sends no second immediate before it knows that the first was
- * seen (am_recv.h: `rested`). So an immediate always finds its receive, and each queue pair has at
- * most one completion in the queue, and one of a broken one that it replaces.
+ * completion has been taken. A peer sends no second immediate before the first was seen (am_recv.h:
+ * `rested`). So an immediate finds its receive, and each queue pair has at most one completion in
+ * the queue, and one of a broken one that it replaces.
  *
- * The completion queue doubles before it has one queue pair too many. If the device refuses that,
- * the connection is refused with the reason.
+ * The completion queue doubles when it is full. If the device refuses, so is the connection.
  *
  * Only the service thread calls these functions, except to make and to close.
  */

@@ -163,6 +163,19 @@ void wire_ring(struct wire *wire)
 	owned_lock_give(&wire->lock);
 }
 
+bool wire_is_idle(struct wire *wire, uint64_t *number)
+{
+	bool idle;
+
+	owned_lock_take(&wire->lock);
+	if (wire->retired < wire->posted)
+		wire_poll_locked(wire);
+	idle = wire->state == WIRE_UP && wire->retired == wire->posted;
+	*number = wire->posted;
+	owned_lock_give(&wire->lock);
+	return idle;
+}
+
 void wire_wait_turn(struct wire *wire, uint32_t turn)
 {
 	owned_lock_give(&wire->lock);

@@ -213,6 +213,9 @@ uint64_t wire_last_zero_copy(struct wire *wire);
 /* Posts the batch. */
 void wire_ring(struct wire *wire);
 
+/* Polls. Returns whether all requests up to *number, the last, are complete. */
+bool wire_is_idle(struct wire *wire, uint64_t *number);
+
 /* Polls the completion queue. */
 void wire_poll(struct wire *wire);
 

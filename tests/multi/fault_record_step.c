@@ -12,8 +12,7 @@
  * one has outlived the list: then comes the next kind. What the victim has posted before is in place when it dies.
  * Requests are counted by a post_send in front of the device's.
  *
- * The victim says how many active messages it has finished, by their stamps, and whether it has
- * sent its signal. Rank 0 has applied just these active messages, each whole, and takes that
+ * The victim says how many active messages it has finished and whether it has sent its signal. Rank 0 has applied just these active messages, each whole, and takes that
  * signal, with all data before it, and no other. Then oriel_signal_wait reports the death to every
  * survivor, once, and so does each operation on the victim. Meanwhile, and afterwards, what the
  * survivors send each other is applied, and none of it is lost. How long an answer takes decides
@@ -135,7 +134,7 @@ static void answer(struct fault *f)
 	while (!told) {
 		sched_yield();
 		pthread_mutex_lock(&job->am.lock);
-		told = peer_find(job, 1)->am_receiver->acked == CONTACTS + ASKED;
+		told = peer_find(job, 1)->am_receiver->ack.applied == CONTACTS + ASKED;
 		pthread_mutex_unlock(&job->am.lock);
 	}
 }
@@ -160,13 +159,12 @@ static struct victim {
 	struct multi *m;
 	const struct kind *kind;
 	struct wire *wire; /* to rank 0, or whom it answers */
-	uint64_t ring;     /* where rank 0 has its active messages */
-	uint64_t window;   /* and its window */
+	uint64_t window;   /* where rank 0 has its window */
+	uint64_t before;   /* active messages to it before these steps */
 	pthread_t thread;
 	pthread_mutex_t last; /* of two threads one dies, and the other does not get to the board */
 	int steps;
 	int fatal; /* the step it dies at; 0: none yet */
-	uint64_t messages;
 	uint64_t signals;
 	int (*post)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 } victim = { .last = PTHREAD_MUTEX_INITIALIZER };
@@ -176,12 +174,19 @@ static void begin_to_die(void)
 	pthread_mutex_lock(&victim.last); /* for good */
 }
 
+static uint64_t messages_to_first(struct multi *m)
+{
+	const struct am_sender *out = peer_find(m->job, 0)->am_sender;
+
+	return out ? out->sent : 0;
+}
+
 static void die(void)
 {
 	struct multi *m = victim.m;
 	int messages = victim.kind && victim.kind->run == send_small ? SMALL_MESSAGES : MESSAGES;
 
-	multi_raise(m, messages, multi_word(m, messages) + victim.messages);
+	multi_raise(m, messages, multi_word(m, messages) + messages_to_first(m) - victim.before);
 	multi_raise(m, SIGNALS, multi_word(m, SIGNALS) + victim.signals);
 	multi_raise(m, DYING, (uint64_t)m->rank);
 	kill(getpid(), SIGKILL);
@@ -189,13 +194,6 @@ static void die(void)
 }
 
 /* Requests. */
-
-static bool is_stamp(uint64_t addr)
-{
-	uint64_t offset = addr - victim.ring;
-
-	return offset < AM_SLOTS * sizeof(struct am) && offset % sizeof(struct am) == offsetof(struct am, stamp);
-}
 
 static bool is_signal(uint64_t addr)
 {
@@ -208,7 +206,6 @@ static void note_posted(const struct ibv_send_wr *wr)
 	bool atomic = wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 	uint64_t addr = atomic ? wr->wr.atomic.remote_addr : wr->wr.rdma.remote_addr;
 
-	victim.messages += is_stamp(addr);
 	victim.signals += is_signal(addr);
 }
 
@@ -282,7 +279,7 @@ static void be_victim(struct fault *f)
 	multi_await(m, TURN, (uint64_t)m->rank);
 	plan = multi_word(m, PLAN);
 	victim.m = m;
-	victim.ring = target->area->am_ring.addr;
+	victim.before = messages_to_first(m);
 	victim.window = link_find(f->win, 0)->base;
 	victim.thread = pthread_self();
 	if (plan / KIND_STEPS < KINDS) {

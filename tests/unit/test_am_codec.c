@@ -123,7 +123,7 @@ static void list__of_nonsense_is_refused(void)
 	am.count = 5; /* the table would be longer than it is */
 	CU_ASSERT(!decode(am));
 	am = message.am;
-	am.data_bytes -= 1;
+	am.data_bytes--;
 	CU_ASSERT(!decode(am));
 	am = message.am;
 	am.data_bytes = 8;
@@ -221,7 +221,7 @@ static void row__of_nonsense_is_refused(void)
 	am = message.am;
 	am.blocks = 5; /* of which the operands are missing */
 	CU_ASSERT(!row_decodes(am));
-	am.blocks = UINT32_MAX;
+	am.blocks = UINT16_MAX;
 	CU_ASSERT(!row_decodes(am));
 	am = message.am;
 	am.distance = 6; /* the blocks are not aligned alike */
