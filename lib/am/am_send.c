@@ -382,7 +382,7 @@ static int send_locked(struct peer *peer, struct am_sender *out, const struct am
 	return 1;
 }
 
-bool am_is_ready(struct peer *peer)
+static bool is_ready(struct peer *peer)
 {
 	struct segment_ref ring;
 	struct am_sender *out;
@@ -396,6 +396,11 @@ bool am_is_ready(struct peer *peer)
 		pthread_mutex_unlock(&out->lock);
 	}
 	return false;
+}
+
+bool am_is_polled(struct peer *peer)
+{
+	return direct_polls(&peer->direct) && is_ready(peer);
 }
 
 int am_send(struct peer *peer, const struct am_message *message, struct am_sent *sent)

@@ -119,8 +119,8 @@ struct am_sent {
  */
 int am_send(struct peer *peer, const struct am_message *message, struct am_sent *sent);
 
-/* Returns whether the ring is there; asks for it if not. */
-bool am_is_ready(struct peer *peer);
+/* Returns whether the peer polls, as far as known, and has a ring; asks for one. */
+bool am_is_polled(struct peer *peer);
 
 /*
  * Acts as am_send without a wait: returns 0 also while earlier requests are under way, or if the

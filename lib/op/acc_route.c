@@ -526,12 +526,18 @@ static bool takes_copies(const struct oriel_win *win, struct link *link, const s
 	const bool many = acc->blocks == 0 && element_span(acc->type, acc->count) >= COPIED_MIN_BYTES;
 
 	if (acc->blocks > COPIED_BLOCKS || link_mapped(link) || !direct_has_list_puts(direct) ||
-	    !are_whole_in_copies(acc) || would_pass_am(win, link, acc))
-		return false;
-	if (!many && direct_polls(direct) && am_is_ready(link->peer))
+	    (!many && am_is_polled(link->peer)) || !are_whole_in_copies(acc) || would_pass_am(win, link, acc))
 		return false;
 	page_locks_map(link->peer);
 	return peer_page_locks(link->peer);
+}
+
+bool acc_send(struct oriel_win *win, struct link *link, struct acc *acc, int *rc)
+{
+	if (element_span(acc->type, acc->count) >= COPIED_MIN_BYTES || takes_copies(win, link, acc))
+		return false;
+	*rc = am_issue(win, link, acc);
+	return *rc != ISSUE_LATER;
 }
 
 int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc)

@@ -124,6 +124,12 @@ static inline void acc_apply_locked(struct page_locks *ours, struct page_lock_ta
 }
 
 /*
+ * Sends an operation of ACC_ROUTE_AM as one message, with its error in *rc. Returns false if it is
+ * long, copies are faster, or there is no room.
+ */
+bool acc_send(struct oriel_win *win, struct link *link, struct acc *acc, int *rc);
+
+/*
  * Issues an operation that has been checked and may go out. The caller holds win->lock. Returns 0
  * or ISSUE_LATER: *acc is the rest. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */

@@ -186,18 +186,20 @@ static inline bool apply_now(struct oriel_win *win, struct acc *acc, int rank, s
 	struct link *link = gate_find(win, rank);
 	bool done = false;
 
-	if (!link || link->route < ROUTE_RDMA || link->read_only || link->marks & LINK_AM ||
-	    !find_elements(link, acc, disp) || !gate_opens(win, link))
+	if (!link || link->route < ROUTE_RDMA || link->read_only || !find_elements(link, acc, disp) ||
+	    !gate_opens(win, link))
 		return false;
 	switch (acc_route(link, acc->type, acc->remote_addr, acc->count)) {
 	case ACC_ROUTE_PAGE_LOCK:
-		done = change(win, link, acc);
+		done = !(link->marks & LINK_AM) && change(win, link, acc);
 		break;
 	case ACC_ROUTE_DEVICE:
-		done = acc->count == 1 && !link_mapped(link) && acc_post_word(win, link, acc, rc);
+		done = !(link->marks & LINK_AM) && acc->count == 1 && !link_mapped(link) && acc_post_word(win, link, acc, rc);
+		break;
+	case ACC_ROUTE_AM:
+		done = acc_send(win, link, acc, rc);
 		break;
 	case ACC_ROUTE_SELF:
-	case ACC_ROUTE_AM:
 		break;
 	}
 	if (done)

@@ -72,9 +72,7 @@ bool list_is_checked(struct oriel_win *win, struct link *link, const struct list
 
 bool list_takes_messages(struct link *link)
 {
-	struct direct_access *direct = &link->peer->direct;
-
-	return direct_has_lists(direct) && (link->marks & LINK_AM || direct_polls(direct));
+	return direct_has_lists(&link->peer->direct) && (link->marks & LINK_AM || am_is_polled(link->peer));
 }
 
 /* The pieces of one message: those from the list's place to `end` that are not empty. */
