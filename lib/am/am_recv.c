@@ -138,6 +138,7 @@ static bool take_message(struct am_receiver *ring)
 		bytes = -AM_UNKNOWN;
 	am_judge(ring->ack.refused, ring->taken + 1, bytes < 0 ? (enum am_verdict) - bytes : AM_APPLIED);
 	__atomic_store_n(&ring->taken, ring->taken + 1, __ATOMIC_RELAXED);
+	counter_store(&service->applied, service->applied + 1); /* pairs with stay_awake */
 	return true;
 }
 

@@ -72,6 +72,7 @@ struct am_service {
 	uint32_t window_capacity;
 	struct am_receiver *list;   /* grows at its head, by the service thread; never shrinks */
 	struct am_receiver *cursor; /* where am_poll continues; atomic */
+	uint64_t applied;           /* messages */
 	uint64_t polled;            /* by threads of the program; a poll may be lost */
 	uint64_t polled_seen;       /* at the service thread's last check; service thread only, as the rest */
 	bool may_spin;              /* a processor is free for the service thread */

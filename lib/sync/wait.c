@@ -109,7 +109,7 @@ static void stay_awake(struct wait *wait, uint64_t now)
 {
 	uint64_t before = wait->served, most = YIELD_NS / SERVED_NS, more, until;
 
-	wait->served = devices_served(&wait->job->devices);
+	wait->served = devices_served(&wait->job->devices) + counter_load(&wait->job->am.applied);
 	more = wait->served - before;
 	until = now + (more < most ? more : most) * SERVED_NS;
 	if (now >= wait->alone_ns && until > wait->awake_ns)

@@ -215,10 +215,13 @@ static void wait_pause__is_awake_for_what_it_serves(void)
 	wait_begin(&wait, &job, "test", NULL);
 	wait.served = served_by_device;
 	CU_ASSERT_EQUAL(awake_until(&wait, 0), 1);
+	job.am.applied++; /* a message is as good as a request */
+	CU_ASSERT_EQUAL(awake_until(&wait, 0), 1 + SERVED_NS);
 	CU_ASSERT_EQUAL(awake_until(&wait, 1), 1 + SERVED_NS);
 	CU_ASSERT_EQUAL(awake_until(&wait, 1000000), 1 + YIELD_NS);
 	CU_ASSERT_EQUAL(awake_until(&wait, 1), 1 + YIELD_NS);
 	memset(&job.devices, 0, sizeof(job.devices));
+	job.am.applied = 0;
 }
 
 /* Others that want the processor get it between naps: yielded to, they would keep it. */
