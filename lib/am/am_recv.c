@@ -54,7 +54,7 @@ static void tell_applied(struct am_receiver *ring)
 		tell(ring->peer, &ring->ack, ring->by_wire);
 }
 
-/* Writes a message's result to the sender. Returns whether that many bytes fit its place. */
+/* Writes a message's result to the sender. Returns whether it fits its place. */
 static bool write_result(struct am_receiver *ring, uint64_t number, uint32_t data_at, const void *result,
                          uint32_t size_bytes)
 {

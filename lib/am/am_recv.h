@@ -20,9 +20,8 @@
  * keeps locked waits in its ring, with those behind it, for the next poll.
  *
  * Wakeups. A sender has one, and gets it back (`rested`) before this side stops polling, but not
- * while threads of the program poll: a wakeup costs a switch to the service thread. A message sent
- * without one may be in flight then: so the rings are polled again after the answer, and
- * LOOKS_AFTER times more.
+ * while threads of the program poll. A message sent without one may be in flight then: so the rings
+ * are polled again after the answer, and LOOKS_AFTER times more.
  */
 #ifndef ORIEL_AM_RECV_H
 #define ORIEL_AM_RECV_H

@@ -14,7 +14,7 @@
 #include "job/deferred_error.h"
 #include "verbs/wire.h"
 
-#define LOOKS 32 /* before a poll, which takes longer than they do */
+#define LOOKS 32 /* before a poll */
 
 static void sender_free(struct am_sender *out)
 {
@@ -22,7 +22,7 @@ static void sender_free(struct am_sender *out)
 		return;
 	for (uint64_t number = out->applied; number < out->sent; number++)
 		free(out->places[number % AM_SLOTS].scatter);
-	pthread_mutex_destroy(&out->lock);
+	owned_lock_destroy(&out->lock);
 	free(out);
 }
 
@@ -36,7 +36,7 @@ static struct am_sender *out_of(struct peer *peer)
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return NULL;
-	pthread_mutex_init(&made->lock, NULL);
+	owned_lock_init(&made->lock);
 	if (__atomic_compare_exchange_n(&peer->am_sender, &out, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return made;
 	sender_free(made); /* another thread was faster */
@@ -254,11 +254,15 @@ struct slot {
 	struct am *here; /* NULL: not mapped */
 };
 
-static struct slot next_slot(struct peer *peer, const struct am_sender *out)
+static struct slot next_slot(struct peer *peer, struct am_sender *out)
 {
-	struct slot slot = { { out->ring.addr + out->sent % AM_SLOTS * sizeof(struct am), out->ring.rkey }, NULL };
+	const uint64_t index = out->sent % AM_SLOTS;
+	struct slot slot = { { out->ring.addr, out->ring.rkey }, NULL };
 
-	slot.here = (void *)direct_words(&peer->direct, slot.there, sizeof(*slot.here));
+	if (!out->ring_here)
+		out->ring_here = (void *)direct_words(&peer->direct, slot.there, AM_SLOTS * sizeof(struct am));
+	slot.there.addr += index * sizeof(struct am);
+	slot.here = out->ring_here ? &out->ring_here[index] : NULL;
 	return slot;
 }
 
@@ -284,10 +288,11 @@ static int write_message(struct peer *peer, const struct am_sender *out, const s
                          const struct am_outstanding *place, struct slot slot)
 {
 	struct remote data = { out->ring.addr + AM_SLOTS * sizeof(struct am) + place->at, out->ring.rkey };
-	struct am am = message->am;
-	const size_t inline_bytes = place->at == AM_INLINE ? am.data_bytes : 0;
+	const size_t inline_bytes = place->at == AM_INLINE ? message->am.data_bytes : 0;
+	struct am am;
 	int rc = 0;
 
+	memcpy(&am, &message->am, offsetof(struct am, data) + AM_LINE_BYTES);
 	am.answered = (uint16_t)out->applied;
 	am.data_at = (uint16_t)place->at;
 	am.wants_result = message->result_bytes > 0;
@@ -391,9 +396,9 @@ static bool is_ready(struct peer *peer)
 		return true;
 	out = out_of(peer);
 	if (out) {
-		pthread_mutex_lock(&out->lock);
+		owned_lock_take(&out->lock);
 		wake(peer, out);
-		pthread_mutex_unlock(&out->lock);
+		owned_lock_give(&out->lock);
 	}
 	return false;
 }
@@ -410,9 +415,9 @@ int am_send(struct peer *peer, const struct am_message *message, struct am_sent 
 
 	if (!out)
 		return err_set(ORIEL_ERR_MEMORY, "out of memory for what rank %d is to apply", peer->rank);
-	pthread_mutex_lock(&out->lock);
+	owned_lock_take(&out->lock);
 	rc = send_locked(peer, out, message, sent);
-	pthread_mutex_unlock(&out->lock);
+	owned_lock_give(&out->lock);
 	return rc;
 }
 
@@ -443,7 +448,7 @@ bool am_progress(struct peer *peer, uint64_t number)
 
 	if (am_is_applied(peer, number))
 		return true;
-	pthread_mutex_lock(&out->lock);
+	owned_lock_take(&out->lock);
 	for (int i = 0; i < LOOKS && flag_load(&peer->area->am_ack.check) == out->seen; i++) /* pairs with tell */
 		;
 	look(peer, out);
@@ -451,7 +456,7 @@ bool am_progress(struct peer *peer, uint64_t number)
 		wire_poll(&peer->wire);
 	if (out->applied < out->sent)
 		wake(peer, out);
-	pthread_mutex_unlock(&out->lock);
+	owned_lock_give(&out->lock);
 	return counter_load(&out->applied) >= number;
 }
 
@@ -468,11 +473,11 @@ bool am_covers(struct peer *peer, const char *window, uint64_t from, uint64_t to
 
 	if (!out)
 		return false;
-	pthread_mutex_lock(&out->lock);
+	owned_lock_take(&out->lock);
 	look(peer, out);
 	for (uint64_t number = out->applied; !found && number < out->sent; number++)
 		found = covers(&out->places[number % AM_SLOTS].subject, window, from, to);
-	pthread_mutex_unlock(&out->lock);
+	owned_lock_give(&out->lock);
 	return found;
 }
 
@@ -482,8 +487,8 @@ void am_sender_cut(struct peer *peer)
 
 	if (!out)
 		return;
-	pthread_mutex_lock(&out->lock); /* a thread in look() began before the death; later ones see it */
-	pthread_mutex_unlock(&out->lock);
+	owned_lock_take(&out->lock); /* a thread in look() began before the death; later ones see it */
+	owned_lock_give(&out->lock);
 }
 
 void am_senders_close(struct oriel_job *job)

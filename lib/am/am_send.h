@@ -8,15 +8,15 @@
  * target (layout.h): operands and slot, by stores if it is mapped, then the stamp, which is the
  * message's number, by a write, or a store if no request is in flight. If the device does not place
  * writes in order (flag_mode), the sender waits before the stamp. The target answers with struct
- * am_ack in our area, behind the results. The thread that sees the answer copies them out.
+ * am_ack in our area, behind the results, which the thread that sees it copies out.
  *
  * Operands that do not fit the slot need contiguous bytes of ring data; results have the same
  * offset in the memory for results. Room is free when the message is applied and its result copied.
  *
  *   the ring   The target makes it at the first wakeup, and writes its place into our area
  *              (am_ring). Until then am_send returns 0.
- *   a wakeup   goes with a stamp if the previous one has been answered (am_recv.h). A sender that
- *              waits wakes the target again: answer and message may have crossed.
+ *   a wakeup   goes with a message if the previous one has been answered (am_recv.h), and again
+ *              while the sender waits: answer and message may have crossed.
  *
  * A refused message has no effect and no result. The calls that complete messages report its error
  * (deferred_error.h).
@@ -27,12 +27,12 @@
 #ifndef ORIEL_AM_SEND_H
 #define ORIEL_AM_SEND_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/order.h"
+#include "base/owned_lock.h"
 #include "verbs/layout.h"
 #include "verbs/slab.h"
 
@@ -82,7 +82,7 @@ struct am_outstanding {
 };
 
 struct am_sender {
-	pthread_mutex_t lock;
+	struct owned_lock lock;
 	uint64_t sent;      /* messages */
 	uint64_t applied;   /* of them, results copied; read without the lock, by counter_load */
 	uint64_t seen;      /* check of the last answer */
@@ -91,6 +91,7 @@ struct am_sender {
 	uint32_t data_head; /* bytes of ring data taken, and (data_tail) freed */
 	uint32_t data_tail;
 	struct segment_ref ring; /* addr 0: not known yet */
+	struct am *ring_here;    /* NULL: not mapped */
 	struct piece results;    /* addr NULL before the first message with a result */
 	struct am_outstanding places[AM_SLOTS];
 };

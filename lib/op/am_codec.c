@@ -22,12 +22,19 @@ static void copy_fields(uint8_t type, void *to, const void *from, uint32_t size_
 	element_apply(type, ORIEL_REPLACE, to, from, NULL, (size_bytes + size - 1) / size);
 }
 
+/* Leaves the subject, and most data of the slot. */
+static void clear(struct am_message *message)
+{
+	memset(&message->am, 0, offsetof(struct am, data) + AM_LINE_BYTES);
+	memset(&message->data, 0, offsetof(struct am_message, subject) - offsetof(struct am_message, data));
+}
+
 uint32_t am_encode(const struct acc *acc, struct am_message *message, uint8_t swap_operands[2 * ELEMENT_BYTES_MAX])
 {
 	size_t size = element_types[acc->type].size_bytes, most = AM_LARGEST_BYTES / size;
 	uint32_t count = (uint32_t)(acc->count < most ? acc->count : most), bytes = span(acc, count);
 
-	memset(message, 0, sizeof(*message));
+	clear(message);
 	message->am.call = acc->compare ? AM_SWAP : AM_ACCUMULATE;
 	message->am.type = acc->type;
 	message->am.op = acc->op;
@@ -51,7 +58,7 @@ uint32_t am_encode_row(const struct acc *acc, uint8_t *data, struct am_message *
 	uint32_t block_bytes = span(acc, (uint32_t)acc->count), most = AM_LARGEST_BYTES / block_bytes;
 	uint32_t blocks = acc->blocks < most ? acc->blocks : most;
 
-	memset(message, 0, sizeof(*message));
+	clear(message);
 	message->am.call = AM_ACCUMULATE;
 	message->am.type = acc->type;
 	message->am.op = acc->op;
@@ -158,7 +165,7 @@ struct am_message am_encode_list(enum oriel_type type, enum oriel_op op, uint32_
 {
 	struct am_message message;
 
-	memset(&message, 0, sizeof(message));
+	clear(&message);
 	message.am.call = AM_LIST;
 	message.am.type = (uint8_t)type;
 	message.am.op = (uint8_t)op;
@@ -220,7 +227,7 @@ bool am_decode_list(const struct am *am, const uint8_t *data, uint8_t *result, s
 
 void am_encode_add(uint32_t signal, const uint64_t *value, struct am_message *message)
 {
-	memset(message, 0, sizeof(*message));
+	clear(message);
 	message->am.call = AM_ADD;
 	message->am.type = ORIEL_UINT64;
 	message->am.op = ORIEL_SUM;

@@ -7,8 +7,8 @@
  * An operation goes to its target as active messages (am_codec.h, am/am_send.h), split at elements,
  * which a thread there (am/am_recv.h) applies by acc_apply_here (acc_route.h), in order (A15).
  *
- * Fence, flush and unlock wait until link_applied (win/link.h) says that the target has applied the
- * messages and that their results are here. Complete does not wait: its flag leaves behind the
+ * Fence, flush and unlock wait until link_applied (win/link.h) says that the messages are applied
+ * and their results here. Complete does not wait: its flag leaves behind the
  * messages, and the target's wait applies these first. The target checks range and access again.
  */
 #ifndef ORIEL_AM_ISSUE_H
