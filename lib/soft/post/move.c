@@ -200,8 +200,7 @@ SOFT_EXPORT int softverbs_move(struct ibv_qp *base, uint32_t rkey, uint64_t addr
  *
  * DESIGN NOTES
  *
- * A system call checks once the right to access the peer. Each piece is checked as if it came
- * alone.
+ * A system call checks once the right to access the peer.
  */
 
 enum {
@@ -214,30 +213,33 @@ struct ranges {
 	struct iovec here[RANGES], there[RANGES];
 };
 
-/* Returns false if the peer or a system call does not allow the piece. The caller is busy. */
-static bool add(struct soft_qp *qp, struct ranges *ranges, const struct softverbs_piece *piece, uint32_t access)
-{
-	const struct soft_span span = { piece->addr, piece->size_bytes, piece->rkey };
-	uint64_t there;
-
-	if (!soft_direct_reaches(qp, span, access, &there))
-		return false;
-	ranges->here[ranges->n] = (struct iovec){ piece->here, piece->size_bytes };
-	ranges->there[ranges->n++] = (struct iovec){ (void *)(uintptr_t)there, piece->size_bytes };
-	ranges->bytes += piece->size_bytes;
-	return true;
-}
-
-/* Makes ranges of the first pieces. Returns false if one is not allowed. */
+/*
+ * Makes ranges of the first pieces, of one key. All are in its region if the bytes from the first
+ * to the last are. Returns false if they are not. The caller is busy.
+ */
 static bool gather(struct soft_qp *qp, struct ranges *ranges, const struct softverbs_piece *pieces, size_t count,
                    uint32_t access)
 {
+	uint64_t from = UINT64_MAX, to = 0, there;
+	bool wraps = false;
+
 	ranges->n = 0;
 	ranges->bytes = 0;
-	for (size_t i = 0; i < count && ranges->n < RANGES; i++) {
-		if (!add(qp, ranges, &pieces[i], access))
-			return false;
+	for (const struct softverbs_piece *piece = pieces;
+	     ranges->n < RANGES && piece < pieces + count && piece->rkey == pieces->rkey; piece++) {
+		const uint64_t end = piece->addr + piece->size_bytes;
+
+		ranges->here[ranges->n] = (struct iovec){ piece->here, piece->size_bytes };
+		ranges->there[ranges->n++] = (struct iovec){ (void *)(uintptr_t)piece->addr, piece->size_bytes };
+		ranges->bytes += piece->size_bytes;
+		from = piece->addr < from ? piece->addr : from;
+		to = end > to ? end : to;
+		wraps |= end < piece->addr;
 	}
+	if (wraps || !soft_direct_reaches(qp, (struct soft_span){ from, to - from, pieces->rkey }, access, &there))
+		return false;
+	for (uint32_t i = 0; i < ranges->n; i++)
+		ranges->there[i].iov_base = (uint8_t *)ranges->there[i].iov_base + (there - from);
 	return true;
 }
 
