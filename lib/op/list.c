@@ -19,7 +19,6 @@
 #include "win/remote_regions.h"
 #include "win/win.h"
 
-/* Returns whether operations may go out to the member now. */
 static bool may_go(struct oriel_win *win, struct link *link)
 {
 	return !link->deferred && !(win->sync & SYNC_UNKIND) && (!(link->marks & LINK_ACCESS) || link_grant(win, link));
@@ -39,6 +38,12 @@ static bool is_pair(struct pieces_seen *seen, const struct link *link, const str
 static uint64_t address_of(const struct link *link, const struct oriel_target_piece *piece)
 {
 	return link->base + (uint64_t)piece->disp * link->disp_unit_bytes;
+}
+
+/* In a dynamic window, they lie in one region. */
+static uint32_t key_of(struct oriel_win *win, struct link *link, struct acc_span span)
+{
+	return link->route == ROUTE_REGIONS ? remote_region_unmapped(win, link, span.from, span.bytes)->rkey : link->rkey;
 }
 
 static bool are_in_region(struct oriel_win *win, struct link *link, const struct list *list)
@@ -157,7 +162,6 @@ static int out_of_memory(const struct oriel_win *win, const struct link *link, c
 	return err_set(ORIEL_ERR_MEMORY, "%s: %s: out of memory for the results of rank %d", call, win->label, link->rank);
 }
 
-/* Sends a message. Returns 0 or ISSUE_LATER, or an error. */
 static int send_batch(struct oriel_win *win, struct link *link, struct list *list, const struct batch *batch)
 {
 	struct walk origin = list->origin, result = list->result;
@@ -345,7 +349,7 @@ int list_send_alike(struct oriel_win *win, struct link *link, const struct oriel
 
 /* Lists as a system call. */
 
-/* Fills in a piece of a dynamic window. Returns false if it is mapped, or in two regions. */
+/* False: it is mapped, or in two regions. */
 static bool region_piece(struct oriel_win *win, struct link *link, const struct op *op, struct softverbs_piece *piece)
 {
 	const struct remote_region *region = remote_region_unmapped(win, link, op->remote_addr, op->size_bytes);
@@ -361,11 +365,12 @@ static bool piece_of(struct oriel_win *win, struct link *link, const struct op *
 	return link->route != ROUTE_REGIONS || region_piece(win, link, op, piece);
 }
 
-/* Returns whether pieces go by system calls. */
 static bool moves_lists(const struct link *link, enum op_kind kind, uint32_t count)
 {
 	const struct direct_access *direct = &link->peer->direct;
 
+	if (link->route != ROUTE_SYNC && link->route != ROUTE_REGIONS)
+		return false;
 	if (kind == OP_GET)
 		return direct_has_lists(direct);
 	return count >= PUTS_MIN && (link->marks & LINK_LOCK) && direct_has_list_puts(direct);
@@ -386,8 +391,7 @@ static bool move_list(struct oriel_win *win, struct link *link, const struct op 
 {
 	struct softverbs_piece pieces[MOVE_MAX];
 
-	if (!moves_lists(link, ops->kind, count) || (link->route != ROUTE_SYNC && link->route != ROUTE_REGIONS) ||
-	    !may_go(win, link))
+	if (!moves_lists(link, ops->kind, count) || !may_go(win, link))
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		if (!piece_of(win, link, &ops[i], &pieces[i]))
@@ -395,6 +399,30 @@ static bool move_list(struct oriel_win *win, struct link *link, const struct op 
 	}
 	if (!move_pieces(link, ops->kind, pieces, count))
 		return false;
+	note_operation(win, link);
+	return true;
+}
+
+bool list_move_row(struct oriel_win *win, struct link *link, const struct acc *row)
+{
+	const enum op_kind kind = row->op == ORIEL_NO_OP ? OP_GET : OP_PUT;
+	const ptrdiff_t distance = kind == OP_PUT ? row->row.origin : row->row.result;
+	struct softverbs_piece pieces[MOVE_MAX], next;
+
+	if (!moves_lists(link, kind, row->blocks) || !may_go(win, link))
+		return false;
+	next = (struct softverbs_piece){ kind == OP_PUT ? (void *)(uintptr_t)row->origin : row->result, row->count,
+		                             row->remote_addr, key_of(win, link, acc_span(row)) };
+	for (uint32_t left = row->blocks, some; left > 0; left -= some) {
+		some = min_u32(left, MOVE_MAX);
+		for (uint32_t i = 0; i < some; i++) {
+			pieces[i] = next;
+			next.here = (uint8_t *)next.here + distance;
+			next.addr += (uint64_t)row->row.target;
+		}
+		if (!move_pieces(link, kind, pieces, some))
+			return false;
+	}
 	note_operation(win, link);
 	return true;
 }

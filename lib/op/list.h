@@ -111,6 +111,9 @@ int list_issue_piece(struct oriel_win *win, struct link *link, struct list *list
  */
 int list_send_alike(struct oriel_win *win, struct link *link, const struct oriel_alike *alike, int at);
 
+/* Moves a row, which has been placed, by system calls. False: it must be issued, all of it. */
+bool list_move_row(struct oriel_win *win, struct link *link, const struct acc *row);
+
 /* Issues or defers MOVE_MAX puts or gets, that have been checked. ERRORS: as issue_or_defer. */
 int list_issue(struct oriel_win *win, struct link *link, const struct op ops[], uint32_t count, const char *call);
 

@@ -155,9 +155,11 @@ static int send_row(struct oriel_win *win, const struct oriel_row *row, struct a
 
 	if (rc)
 		return rc;
-	if (!(row->accumulates || list_takes_messages(link)) || !row_place(win, link, acc, row->disp))
+	if (!row_place(win, link, acc, row->disp))
 		return ORIEL_ROW_NOT;
-	return acc_issue_or_defer(win, link, acc, call);
+	if (row->accumulates || list_takes_messages(link))
+		return acc_issue_or_defer(win, link, acc, call);
+	return !row->woven && list_move_row(win, link, acc) ? 0 : ORIEL_ROW_NOT;
 }
 
 int oriel_row(oriel_win *win, const struct oriel_row *row, int target_rank)

@@ -53,6 +53,7 @@ struct oriel_row {
 	enum oriel_type type;
 	enum oriel_op op; /* put: ORIEL_REPLACE of bytes; get: ORIEL_NO_OP */
 	bool accumulates;
+	bool woven; /* with other rows of the call */
 };
 
 /* Pieces of a datatype. */

@@ -318,8 +318,12 @@ static int vector_any(struct oriel_win *win, int rank, const struct vector *v)
 		rc = op_begin(win, rank, bytes == 0, &link, v->call);
 	if (rc || bytes == 0)
 		return rc;
-	if (is_row && list_takes_messages(link) && row_place(win, link, &row, v->target->disp))
-		return acc_issue_or_defer(win, link, &row, v->call);
+	if (is_row && row_place(win, link, &row, v->target->disp)) {
+		if (list_takes_messages(link))
+			return acc_issue_or_defer(win, link, &row, v->call);
+		if (list_move_row(win, link, &row))
+			return 0;
+	}
 	rc = vector_ranges(win, link, v);
 	return rc ? rc : vector_issue(win, link, &list);
 }

@@ -679,6 +679,39 @@ static void change_rows_by_copies(struct multi *m, struct multi_window *w)
 	CHECK(m, right);
 }
 
+#define MOVED 100 /* blocks: more than a system call moves */
+
+/* Puts a row upwards, and gets it downwards. */
+static void move_rows(struct multi *m, struct multi_window *w)
+{
+	struct oriel_origin_piece give[MOVED], take[MOVED];
+	struct oriel_target_piece up[MOVED], down[MOVED];
+	double given[MOVED][2], got[MOVED][3], all[MANY] = { 0 };
+	bool right = true;
+
+	for (int i = 0; i < MOVED; i++) {
+		given[i][0] = i + 1;
+		given[i][1] = -i;
+		give[i] = (struct oriel_origin_piece){ given[i], sizeof(given[i]) };
+		take[i] = (struct oriel_origin_piece){ got[i], sizeof(given[i]) };
+		up[i] = (struct oriel_target_piece){ (size_t)i * 4 * sizeof(double), sizeof(given[i]) };
+		down[MOVED - 1 - i] = up[i];
+		got[i][2] = 7;
+	}
+	CHECK_OK(m, oriel_put(w->win, all, sizeof(all), 1, 0));
+	CHECK_OK(m, oriel_win_flush(w->win, 1));
+	CHECK_OK(m, oriel_putv(w->win, give, MOVED, 1, up, MOVED));
+	CHECK_OK(m, oriel_win_flush(w->win, 1));
+	CHECK_OK(m, oriel_getv(w->win, take, MOVED, 1, down, MOVED));
+	CHECK_OK(m, oriel_get(w->win, all, sizeof(all), 1, 0));
+	CHECK_OK(m, oriel_win_flush(w->win, 1));
+	for (int i = 0; i < MANY; i++)
+		right &= all[i] == (i / 4 < MOVED && i % 4 < 2 ? given[i / 4][i % 4] : 0);
+	for (int i = 0; i < MOVED; i++)
+		right &= memcmp(got[i], given[MOVED - 1 - i], sizeof(given[i])) == 0 && got[i][2] == 7;
+	CHECK(m, right);
+}
+
 /* The target's threads do nothing. */
 static void copies_need_no_thread(struct multi *m)
 {
@@ -704,6 +737,7 @@ static void copies_need_no_thread(struct multi *m)
 		if (copies_reach(m, &w, 1)) {
 			change_by_copies(m, &w);
 			change_rows_by_copies(m, &w);
+			move_rows(m, &w);
 		}
 		multi_raise(m, DONE, 1);
 	}

@@ -526,6 +526,7 @@ static int issue_turns(struct pieces *pieces, size_t *left_bytes)
 
 		row.block_bytes = entry->part->size_bytes;
 		row.blocks = count;
+		row.woven = true;
 		rc = do_row(pieces, &row);
 		if (rc == ORIEL_ROW_NOT && i > 0)
 			rc = issue_blocks(pieces, &row);
