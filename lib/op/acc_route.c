@@ -42,9 +42,7 @@ static uint64_t trylock_first_pages(struct page_lock_table *page_locks, uint64_t
 	return at < to ? at : to;
 }
 
-/*
- * Locks the last pages, as far as they are free. Returns where the locked bytes begin; `to`: none.
- */
+/* Acts likewise on the last pages. Returns where the locked bytes begin; `to`: none. */
 static uint64_t trylock_last_pages(struct page_lock_table *page_locks, uint64_t process, uint64_t from, uint64_t to)
 {
 	uint64_t at = to - 1 - (to - 1) % LOCKED_PAGE_BYTES;
@@ -56,7 +54,7 @@ static uint64_t trylock_last_pages(struct page_lock_table *page_locks, uint64_t 
 	return at > from ? at : from;
 }
 
-/* Updates the first `count` elements, whose pages are locked. */
+/* Their pages are locked. */
 static void apply_first(struct page_locks *ours, struct page_lock_table *page_locks, struct acc acc, size_t count,
                         uint64_t there)
 {
@@ -116,7 +114,7 @@ static bool apply_downwards(struct page_locks *ours, struct page_lock_table *pag
 	return true;
 }
 
-/* Returns the locks of the pages of these bytes, a bit each. */
+/* Return the locks of pages, a bit each. */
 static uint32_t locks_of_bytes(uint64_t from, uint64_t size_bytes)
 {
 	uint64_t to = from + size_bytes;
@@ -128,13 +126,12 @@ static uint32_t locks_of_bytes(uint64_t from, uint64_t size_bytes)
 	return locks;
 }
 
-/* Returns the locks of the pages of an operation that begins at `from`, a bit each. */
 static uint32_t locks_of(const struct acc *acc, uint64_t from)
 {
 	return locks_of_bytes(from, element_span(acc->type, acc->count));
 }
 
-/* Returns the locks of the pages of a row, and of those between if its blocks are close. */
+/* Also those between blocks that are close. */
 static uint32_t locks_of_row(const struct acc *acc, uint64_t from)
 {
 	const ptrdiff_t distance = acc->row.target, page = LOCKED_PAGE_BYTES;
@@ -167,7 +164,6 @@ static bool trylock_these(struct page_lock_table *page_locks, uint64_t process, 
 	return true;
 }
 
-/* Applies an operation on elements that processors share. */
 static bool apply_shared(struct oriel_job *job, const struct acc *acc, void *target)
 {
 	uint64_t from = (uintptr_t)target;
@@ -256,7 +252,6 @@ static void apply_blocks(struct oriel_job *job, const struct acc *acc, uint8_t *
 		combine_blocks(job, acc, to, class == ACC_REST);
 }
 
-/* Applies a row, as acc_apply_here does. */
 static bool apply_row(struct oriel_job *job, const struct acc *acc, void *target)
 {
 	struct page_lock_table *page_locks = job->page_locks.piece.addr;
@@ -287,7 +282,7 @@ bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target)
 	return true;
 }
 
-/* Returns the locks of a list's pages, and of those between if they are few. */
+/* Also those between pages if they are few. */
 static uint32_t locks_of_list(const struct am_list *list, uint64_t base)
 {
 	uint32_t locks = 0;
@@ -317,7 +312,6 @@ static void copy_list(const struct am_list *list, uint8_t *base)
 	}
 }
 
-/* Applies the operation to each piece, by plain code if no processor changes such elements. */
 static void combine_list(struct oriel_job *job, const struct am_list *list, uint8_t *base)
 {
 	const uint8_t *operand = list->operands;
@@ -382,29 +376,34 @@ struct copy {
 };
 
 /* Plain code only: the mode is switched for one word, too. */
-static bool may_copy(struct oriel_win *win, struct link *link, const struct acc *acc)
+static bool may_copy(struct oriel_win *win, struct link *link, struct acc acc, const struct softverbs_piece *pieces,
+                     uint32_t count)
 {
-	return acc_is_plain(&win->job->page_locks, peer_page_locks(link->peer), acc, acc->remote_addr, MODE_SWITCH_MIN);
+	for (uint32_t i = 0; i < count; i++) {
+		acc.count = pieces[i].size_bytes / element_types[acc.type].size_bytes;
+		if (!acc_is_plain(&win->job->page_locks, peer_page_locks(link->peer), &acc, pieces[i].addr, MODE_SWITCH_MIN))
+			return false;
+	}
+	return true;
 }
 
 /*
- * Changes elements, whose pages are locked. Returns how many. The kernel copies a page in one go: a
- * death leaves no part of an element (A21).
+ * Applies the operation to pieces, whose pages are locked. Returns how many bytes have changed. The
+ * kernel copies a page in one go: a death leaves no part of an element (A21).
  */
-static size_t change_copy(struct oriel_win *win, struct link *link, const struct acc *acc)
+static uint64_t change_copies(struct oriel_win *win, struct link *link, const struct acc *acc,
+                              const struct softverbs_piece *pieces, uint32_t count)
 {
 	struct direct_access *direct = &link->peer->direct;
-	struct copy copy;
-	const struct softverbs_piece piece = { copy.room + acc->remote_addr % CACHE_LINE_BYTES,
-		                                   element_span(acc->type, acc->count), acc->remote_addr, link->rkey };
 	const bool reads = acc->op != ORIEL_REPLACE || acc->result;
 
-	if (!may_copy(win, link, acc) || (reads && !direct_get_list_sync(direct, &piece, 1)))
+	if (!may_copy(win, link, *acc, pieces, count) || (reads && !direct_get_list_sync(direct, pieces, count)))
 		return 0;
-	acc_apply(acc, piece.here);
-	if (acc->op == ORIEL_NO_OP)
-		return acc->count;
-	return direct_put_list_sync(direct, &piece, 1) / element_types[acc->type].size_bytes;
+	if (acc->blocks > 0)
+		combine_blocks(win->job, acc, pieces->here, true);
+	else
+		acc_apply(acc, pieces->here);
+	return acc->op == ORIEL_NO_OP ? acc_bytes(acc) : direct_put_list_sync(direct, pieces, count);
 }
 
 static int issue_elements_by_copies(struct oriel_win *win, struct link *link, struct acc *acc)
@@ -416,12 +415,15 @@ static int issue_elements_by_copies(struct oriel_win *win, struct link *link, st
 		uint64_t from = acc->remote_addr, to = first_bytes_end(from, acc->count, size_bytes);
 		uint64_t end = trylock_first_pages(page_locks, win->job->page_locks.process, from, to);
 		struct acc some = *acc;
+		struct softverbs_piece piece;
+		struct copy copy;
 		size_t done;
 
 		some.count = (end - from + size_bytes - 1) / size_bytes;
 		if (some.count == 0) /* the handler needs no lock for some words */
 			return am_issue(win, link, acc);
-		done = change_copy(win, link, &some);
+		piece = (struct softverbs_piece){ copy.room + from % CACHE_LINE_BYTES, acc_bytes(&some), from, link->rkey };
+		done = change_copies(win, link, &some, &piece, 1) / size_bytes;
 		unlock_pages(page_locks, from, end);
 		acc_advance(acc, done);
 		if (done < some.count)
@@ -430,30 +432,19 @@ static int issue_elements_by_copies(struct oriel_win *win, struct link *link, st
 	return 0;
 }
 
-#define COPIED_BLOCKS 64 /* of more a message is faster */
-
-/* Acts as change_copy on blocks. One that is done in part counts. */
-static uint32_t change_block_copies(struct oriel_win *win, struct link *link, const struct acc *acc)
+/* Returns how many have changed. One that has changed in part counts. */
+static uint32_t change_blocks(struct oriel_win *win, struct link *link, const struct acc *acc)
 {
 	const size_t block_bytes = element_span(acc->type, acc->count);
-	struct direct_access *direct = &link->peer->direct;
-	struct softverbs_piece pieces[COPIED_BLOCKS];
-	struct acc block = *acc, copied = *acc;
+	struct softverbs_piece pieces[ACC_COPIED_MAX];
+	struct acc copied = *acc;
 	struct copy copy;
 
-	for (uint32_t i = 0; i < acc->blocks; i++) {
-		block.remote_addr = acc->remote_addr + (uint64_t)acc->row.target * i;
-		if (!may_copy(win, link, &block))
-			return 0;
-		pieces[i] = (struct softverbs_piece){ copy.room + i * block_bytes, block_bytes, block.remote_addr, link->rkey };
-	}
-	if (!direct_get_list_sync(direct, pieces, acc->blocks))
-		return 0;
+	for (uint32_t i = 0; i < acc->blocks; i++)
+		pieces[i] = (struct softverbs_piece){ copy.room + i * block_bytes, block_bytes,
+			                                  acc->remote_addr + (uint64_t)acc->row.target * i, link->rkey };
 	copied.row.target = (ptrdiff_t)block_bytes;
-	combine_blocks(win->job, &copied, copy.room, true);
-	if (acc->op == ORIEL_NO_OP)
-		return acc->blocks;
-	return (uint32_t)((direct_put_list_sync(direct, pieces, acc->blocks) + block_bytes - 1) / block_bytes);
+	return (uint32_t)((change_copies(win, link, &copied, pieces, acc->blocks) + block_bytes - 1) / block_bytes);
 }
 
 static int issue_row_by_copies(struct oriel_win *win, struct link *link, struct acc *acc)
@@ -469,7 +460,7 @@ static int issue_row_by_copies(struct oriel_win *win, struct link *link, struct 
 		locks = locks_of_row(&some, acc->remote_addr);
 		if (!trylock_these(page_locks, win->job->page_locks.process, locks))
 			return am_issue(win, link, acc);
-		done = change_block_copies(win, link, &some);
+		done = change_blocks(win, link, &some);
 		unlock_these(page_locks, locks);
 		acc_advance_row(acc, done);
 		if (done < some.blocks)
@@ -483,29 +474,32 @@ static int issue_by_copies(struct oriel_win *win, struct link *link, struct acc 
 	return (acc->blocks > 0 ? issue_row_by_copies : issue_elements_by_copies)(win, link, acc);
 }
 
-static bool are_whole_words(uint64_t place)
+static bool is_whole(enum oriel_type type, uint64_t place)
 {
-	return place % sizeof(uint64_t) == 0;
+	return place % sizeof(uint64_t) == 0 || element_types[type].size_bytes == 1;
 }
 
 /*
  * Returns whether copies change the elements as stores do (A12). Kernels copy aligned words of 8
  * bytes as a whole, but some copy less by bytes.
  */
-static bool are_whole_in_copies(const struct acc *acc)
+static bool are_whole_in_copies(enum oriel_type type, uint64_t addr, uint64_t bytes)
+{
+	return acc_class(type, addr) != ACC_REST && is_whole(type, addr | bytes) &&
+	       addr % element_types[type].size_bytes == 0;
+}
+
+static bool row_is_whole_in_copies(const struct acc *acc)
 {
 	const size_t bytes = element_span(acc->type, acc->count);
 
-	if (acc_class(acc->type, acc->remote_addr) == ACC_REST || !are_whole_words(acc->remote_addr | bytes) ||
-	    acc->remote_addr % element_types[acc->type].size_bytes != 0)
-		return false;
-	return acc->blocks == 0 || (are_apart(bytes, acc->row.target) && are_whole_words((uint64_t)acc->row.target));
+	return are_whole_in_copies(acc->type, acc->remote_addr, bytes) &&
+	       (acc->blocks == 0 || (are_apart(bytes, acc->row.target) && is_whole(acc->type, (uint64_t)acc->row.target)));
 }
 
 /* Returns whether the operation would overtake an active message for some of its bytes (A15). */
-static bool would_pass_am(const struct oriel_win *win, struct link *link, const struct acc *acc)
+static bool would_pass_am(const struct oriel_win *win, struct link *link, struct acc_span span)
 {
-	const struct acc_span span = acc_span(acc);
 	const uint64_t from = span.from - link->base;
 
 	if (!(link->marks & LINK_AM))
@@ -517,19 +511,63 @@ static bool would_pass_am(const struct oriel_win *win, struct link *link, const 
 	return false;
 }
 
+static bool has_copies(struct link *link)
+{
+	if (link_mapped(link) || !direct_has_list_puts(&link->peer->direct))
+		return false;
+	page_locks_map(link->peer);
+	return peer_page_locks(link->peer);
+}
+
 /* A target that polls applies fewer bytes faster. */
 #define COPIED_MIN_BYTES ((size_t)2 << 10)
 
 static bool takes_copies(const struct oriel_win *win, struct link *link, const struct acc *acc)
 {
-	struct direct_access *direct = &link->peer->direct;
 	const bool many = acc->blocks == 0 && element_span(acc->type, acc->count) >= COPIED_MIN_BYTES;
 
-	if (acc->blocks > COPIED_BLOCKS || link_mapped(link) || !direct_has_list_puts(direct) ||
-	    (!many && am_is_polled(link->peer)) || !are_whole_in_copies(acc) || would_pass_am(win, link, acc))
-		return false;
-	page_locks_map(link->peer);
-	return peer_page_locks(link->peer);
+	return acc->blocks <= ACC_COPIED_MAX && row_is_whole_in_copies(acc) && has_copies(link) &&
+	       !would_pass_am(win, link, acc_span(acc)) && (many || !am_is_polled(link->peer));
+}
+
+bool acc_list_takes_copies(const struct oriel_win *win, struct link *link, struct acc_span span)
+{
+	return has_copies(link) && !am_is_polled(link->peer) && !would_pass_am(win, link, span);
+}
+
+/* They must not overlap. */
+static bool list_is_whole_in_copies(enum oriel_type type, const struct softverbs_piece *pieces, uint32_t count)
+{
+	uint64_t end = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (pieces[i].addr < end || !are_whole_in_copies(type, pieces[i].addr, pieces[i].size_bytes))
+			return false;
+		end = pieces[i].addr + pieces[i].size_bytes;
+	}
+	return true;
+}
+
+uint64_t acc_change_list(struct oriel_win *win, struct link *link, const struct acc *acc,
+                         struct softverbs_piece *pieces, uint32_t count)
+{
+	struct page_lock_table *page_locks = peer_page_locks(link->peer);
+	uint32_t locks = 0, at = 0;
+	struct copy copy;
+	uint64_t bytes;
+
+	if (!list_is_whole_in_copies(acc->type, pieces, count))
+		return 0;
+	for (uint32_t i = 0; i < count; i++) {
+		locks |= locks_of_bytes(pieces[i].addr, pieces[i].size_bytes);
+		pieces[i].here = copy.room + at;
+		at += (uint32_t)pieces[i].size_bytes;
+	}
+	if (!trylock_these(page_locks, win->job->page_locks.process, locks))
+		return 0;
+	bytes = change_copies(win, link, acc, pieces, count);
+	unlock_these(page_locks, locks);
+	return bytes;
 }
 
 bool acc_send(struct oriel_win *win, struct link *link, struct acc *acc, int *rc)
@@ -545,7 +583,7 @@ int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 	void *target = (void *)(uintptr_t)acc->remote_addr;
 	enum acc_route route = acc_route(link, acc->type, acc->remote_addr, acc->count);
 
-	if (route != ACC_ROUTE_AM && would_pass_am(win, link, acc))
+	if (route != ACC_ROUTE_AM && would_pass_am(win, link, acc_span(acc)))
 		return ISSUE_LATER;
 	switch (route) {
 	case ACC_ROUTE_PAGE_LOCK:

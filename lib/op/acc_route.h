@@ -135,6 +135,18 @@ bool acc_send(struct oriel_win *win, struct link *link, struct acc *acc, int *rc
  */
 int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc);
 
+#define ACC_COPIED_MAX 64 /* pieces; of more a message is faster */
+
+/* Returns whether a list within these bytes goes by copies, not by a message. Under win->lock. */
+bool acc_list_takes_copies(const struct oriel_win *win, struct link *link, struct acc_span span);
+
+/*
+ * Applies an operation, on AM_LARGEST_BYTES at most, to pieces one behind the other. Returns how
+ * many bytes have changed; the rest is for messages.
+ */
+uint64_t acc_change_list(struct oriel_win *win, struct link *link, const struct acc *acc,
+                         struct softverbs_piece *pieces, uint32_t count);
+
 /*
  * Prints one line, if wanted (ORIEL_VERBOSE=2): the routes of puts and gets, of each class of
  * accumulate operations, and of the lock if this rank holds it. The link's route has been decided.

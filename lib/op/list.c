@@ -215,6 +215,43 @@ int list_issue_piece(struct oriel_win *win, struct link *link, struct list *list
 	return rc;
 }
 
+static void take_pieces(const struct link *link, const struct list *list, const struct batch *batch, uint32_t rkey,
+                        struct softverbs_piece *pieces)
+{
+	for (int i = list->at; i < batch->end; i++) {
+		if (list->target[i].size_bytes > 0)
+			*pieces++ =
+				(struct softverbs_piece){ NULL, list->target[i].size_bytes, address_of(link, &list->target[i]), rkey };
+	}
+}
+
+/*
+ * Changes pieces by copies. One that has changed in part counts. Returns false if none has changed.
+ */
+static bool change_batch(struct oriel_win *win, struct link *link, struct list *list, const struct batch *batch)
+{
+	const bool reads = list->origin.count > 0, fetches = list->result.count > 0;
+	uint8_t operands[AM_LARGEST_BYTES], results[AM_LARGEST_BYTES];
+	struct softverbs_piece pieces[ACC_COPIED_MAX];
+	struct walk origin = list->origin;
+	uint64_t changed, done = 0;
+	struct acc acc;
+
+	if (batch->count > ACC_COPIED_MAX || !acc_list_takes_copies(win, link, batch->span))
+		return false;
+	take_pieces(link, list, batch, key_of(win, link, batch->span), pieces);
+	acc_init(&acc, list->type, list->op, batch->bytes / element_types[list->type].size_bytes);
+	walk_pack(&origin, operands, reads ? batch->bytes : 0);
+	acc.origin = operands;
+	acc.result = fetches ? results : NULL;
+	changed = acc_change_list(win, link, &acc, pieces, batch->count);
+	for (; done < changed; list->at++)
+		done += list->target[list->at].size_bytes;
+	walk_pack(&list->origin, operands, reads ? done : 0);
+	walk_unpack(&list->result, results, fetches ? done : 0);
+	return done > 0;
+}
+
 int list_send(struct oriel_win *win, struct link *link, struct list *list)
 {
 	struct batch batch;
@@ -229,6 +266,8 @@ int list_send(struct oriel_win *win, struct link *link, struct list *list)
 	if (list->alone)
 		return 0;
 	note_operation(win, link);
+	if (change_batch(win, link, list, &batch))
+		return 1;
 	rc = send_batch(win, link, list, &batch);
 	if (rc == ISSUE_LATER)
 		rc = list_issue_piece(win, link, list);
@@ -237,7 +276,7 @@ int list_send(struct oriel_win *win, struct link *link, struct list *list)
 
 /* Pieces that lie alike on both sides. */
 
-/* Pieces without gaps at the target are one piece of the message. */
+/* Pieces without gaps at the target are one. */
 static struct batch next_alike(const struct oriel_alike *alike, int at)
 {
 	const struct oriel_places *places = alike->places;

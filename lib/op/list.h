@@ -71,6 +71,15 @@ static inline void walk_pack(struct walk *walk, uint8_t *to, size_t bytes)
 	}
 }
 
+static inline void walk_unpack(struct walk *walk, const uint8_t *from, size_t bytes)
+{
+	for (size_t some; bytes > 0; bytes -= some) {
+		some = walk_together(walk, bytes);
+		copy_short(walk_step(walk, some), from, some);
+		from += some;
+	}
+}
+
 /* A vector call, and its place. */
 struct list {
 	enum oriel_type type;

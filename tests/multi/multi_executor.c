@@ -712,6 +712,45 @@ static void move_rows(struct multi *m, struct multi_window *w)
 	CHECK(m, right);
 }
 
+/* A list of pieces of one to three elements. Operands and results are cut elsewhere. */
+static void change_list_by_copies(struct multi *m, struct multi_window *w)
+{
+	double numbers[3 * BLOCKS], old[3 * BLOCKS] = { 0 }, all[MANY] = { 0 };
+	struct oriel_origin_piece operands[2] = { { numbers, 0 }, { NULL, sizeof(double) } }, results = { old, 0 };
+	struct oriel_target_piece list[BLOCKS];
+	bool right = true;
+
+	for (size_t i = 0; i < BLOCKS; i++) {
+		list[i] = (struct oriel_target_piece){ i * STEP * sizeof(double), (1 + i % 3) * sizeof(double) };
+		results.size_bytes += list[i].size_bytes;
+	}
+	operands[0].size_bytes = results.size_bytes - sizeof(double);
+	operands[1].addr = (uint8_t *)numbers + operands[0].size_bytes;
+	for (int i = 0; i < 3 * BLOCKS; i++)
+		numbers[i] = i + 1;
+	CHECK_OK(m, oriel_accumulate(w->win, all, MANY, ORIEL_DOUBLE, ORIEL_REPLACE, 1, 0));
+	CHECK_OK(m, oriel_accumulatev(w->win, operands, 2, ORIEL_DOUBLE, ORIEL_SUM, 1, list, BLOCKS));
+	CHECK_OK(m, oriel_get_accumulatev(w->win, operands, 2, &results, 1, ORIEL_DOUBLE, ORIEL_SUM, 1, list, BLOCKS));
+	CHECK_OK(m, oriel_get_accumulate(w->win, NULL, all, MANY, ORIEL_DOUBLE, ORIEL_NO_OP, 1, 0));
+	CHECK_OK(m, oriel_win_flush(w->win, 1));
+	for (int i = 0, n = 0; i < MANY; i++)
+		right &= all[i] == (i / STEP < BLOCKS && i % STEP <= i / STEP % 3 ? 2 * numbers[n++] : 0);
+	CHECK(m, right && memcmp(old, numbers, results.size_bytes) == 0);
+}
+
+/* Bytes of any alignment, beside bytes that stay as they are. */
+static void change_bytes_by_copies(struct multi *m, struct multi_window *w)
+{
+	uint8_t some[] = { 1, 2, 3 }, all[8] = { 0 };
+
+	CHECK_OK(m, oriel_accumulate(w->win, all, 8, ORIEL_UINT8, ORIEL_REPLACE, 1, 0));
+	CHECK_OK(m, oriel_accumulate(w->win, some, 3, ORIEL_UINT8, ORIEL_SUM, 1, 3));
+	CHECK_OK(m, oriel_fetch_and_op(w->win, &some[2], &some[0], ORIEL_UINT8, ORIEL_SUM, 1, 5));
+	CHECK_OK(m, oriel_get_accumulate(w->win, NULL, all, 8, ORIEL_UINT8, ORIEL_NO_OP, 1, 0));
+	CHECK_OK(m, oriel_win_flush(w->win, 1));
+	CHECK(m, some[0] == 3 && memcmp(all, (uint8_t[]){ 0, 0, 0, 1, 2, 6, 0, 0 }, 8) == 0);
+}
+
 /* The target's threads do nothing. */
 static void copies_need_no_thread(struct multi *m)
 {
@@ -737,6 +776,8 @@ static void copies_need_no_thread(struct multi *m)
 		if (copies_reach(m, &w, 1)) {
 			change_by_copies(m, &w);
 			change_rows_by_copies(m, &w);
+			change_list_by_copies(m, &w);
+			change_bytes_by_copies(m, &w);
 			move_rows(m, &w);
 		}
 		multi_raise(m, DONE, 1);
@@ -753,14 +794,17 @@ union one {
 	int64_t word;
 };
 
-/* The owner polls in some rounds, and applies active messages then; in others it computes. */
+/* The owner polls in some rounds, and applies active messages then; in others it computes. A list has one element twice. */
 static void add_to_many(struct multi *m, const struct multi_window *w, enum oriel_type type, const void *ones)
 {
+	const struct oriel_target_piece middle = { 8 * (MANY / 2), 8 }, list[] = { middle, middle };
+	const struct oriel_origin_piece operands = { (void *)(uintptr_t)ones, 16 };
 	uint64_t old;
 
 	for (int i = 0; i < MIXED_ROUNDS; i++) {
 		CHECK_OK(m, oriel_accumulate(w->win, ones, MANY, type, ORIEL_SUM, 0, 0));
-		CHECK_OK(m, oriel_fetch_and_op(w->win, ones, &old, type, ORIEL_SUM, 0, 8 * (MANY / 2)));
+		CHECK_OK(m, oriel_fetch_and_op(w->win, ones, &old, type, ORIEL_SUM, 0, middle.disp));
+		CHECK_OK(m, oriel_accumulatev(w->win, &operands, 1, type, ORIEL_SUM, 0, list, 2));
 		CHECK_OK(m, oriel_win_flush(w->win, 0));
 		for (int k = 0; m->rank == 0 && k < 100 * (i % 3); k++)
 			CHECK_OK(m, oriel_progress(m->job));
@@ -791,7 +835,7 @@ static void copies_and_messages_mix(struct multi *m)
 		for (int i = 0; i < MANY && m->rank == 0; i++) {
 			memcpy(&sum, w.base + 8 * i, sizeof(sum));
 			right &= (types[t] == ORIEL_DOUBLE ? sum.number : (double)sum.word) ==
-			         MIXED_ROUNDS * m->size * (i == MANY / 2 ? 2 : 1);
+			         MIXED_ROUNDS * m->size * (i == MANY / 2 ? 4 : 1);
 		}
 		CHECK(m, right);
 		multi_window_close(m, &w);
