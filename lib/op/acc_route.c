@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "am/am_send.h"
 #include "base/copy_blocks.h"
@@ -21,6 +22,7 @@
 
 /* Pages that are locked at a time. */
 #define PAGES_AT_ONCE 4
+#define PAGES_COPIED 17 /* 64 KiB */
 
 static void unlock_pages(struct page_lock_table *page_locks, uint64_t from, uint64_t to)
 {
@@ -31,9 +33,10 @@ static void unlock_pages(struct page_lock_table *page_locks, uint64_t from, uint
 /*
  * Locks the first pages, as far as they are free. Returns where the locked bytes end; `from`: none.
  */
-static uint64_t trylock_first_pages(struct page_lock_table *page_locks, uint64_t process, uint64_t from, uint64_t to)
+static uint64_t trylock_first_pages(struct page_lock_table *page_locks, uint64_t process, uint64_t from, uint64_t to,
+                                    uint32_t pages)
 {
-	uint64_t at = from + page_rest(from), most = at + (PAGES_AT_ONCE - 1) * LOCKED_PAGE_BYTES;
+	uint64_t at = from + page_rest(from), most = at + (uint64_t)(pages - 1) * LOCKED_PAGE_BYTES;
 
 	if (!page_trylock(page_lock_of(page_locks, from), process))
 		return from;
@@ -79,7 +82,7 @@ static bool apply_upwards(struct page_locks *ours, struct page_lock_table *page_
 
 	while (acc->count > 0) {
 		uint64_t to = first_bytes_end(there, acc->count, size_bytes);
-		uint64_t end = trylock_first_pages(page_locks, ours->process, there, to);
+		uint64_t end = trylock_first_pages(page_locks, ours->process, there, to, PAGES_AT_ONCE);
 		size_t count = (end - there + size_bytes - 1) / size_bytes;
 
 		if (count == 0)
@@ -371,9 +374,15 @@ static int issue_by_page_lock(struct oriel_win *win, const struct link *link, st
 
 #define CACHE_LINE_BYTES 64
 
-struct copy {
-	_Alignas(CACHE_LINE_BYTES) uint8_t room[PAGES_AT_ONCE * LOCKED_PAGE_BYTES + CACHE_LINE_BYTES];
-};
+#define ROOM_BYTES (PAGES_COPIED * LOCKED_PAGE_BYTES + CACHE_LINE_BYTES)
+
+/* NULL: out of memory. */
+static uint8_t *room_of(struct oriel_win *win)
+{
+	if (!win->room)
+		win->room = aligned_alloc(CACHE_LINE_BYTES, ROOM_BYTES);
+	return win->room;
+}
 
 /* Plain code only: the mode is switched for one word, too. */
 static bool may_copy(struct oriel_win *win, struct link *link, struct acc acc, const struct softverbs_piece *pieces,
@@ -413,16 +422,15 @@ static int issue_elements_by_copies(struct oriel_win *win, struct link *link, st
 
 	while (acc->count > 0) {
 		uint64_t from = acc->remote_addr, to = first_bytes_end(from, acc->count, size_bytes);
-		uint64_t end = trylock_first_pages(page_locks, win->job->page_locks.process, from, to);
+		uint64_t end = trylock_first_pages(page_locks, win->job->page_locks.process, from, to, PAGES_COPIED);
 		struct acc some = *acc;
 		struct softverbs_piece piece;
-		struct copy copy;
 		size_t done;
 
 		some.count = (end - from + size_bytes - 1) / size_bytes;
 		if (some.count == 0) /* the handler needs no lock for some words */
 			return am_issue(win, link, acc);
-		piece = (struct softverbs_piece){ copy.room + from % CACHE_LINE_BYTES, acc_bytes(&some), from, link->rkey };
+		piece = (struct softverbs_piece){ win->room + from % CACHE_LINE_BYTES, acc_bytes(&some), from, link->rkey };
 		done = change_copies(win, link, &some, &piece, 1) / size_bytes;
 		unlock_pages(page_locks, from, end);
 		acc_advance(acc, done);
@@ -438,10 +446,9 @@ static uint32_t change_blocks(struct oriel_win *win, struct link *link, const st
 	const size_t block_bytes = element_span(acc->type, acc->count);
 	struct softverbs_piece pieces[ACC_COPIED_MAX];
 	struct acc copied = *acc;
-	struct copy copy;
 
 	for (uint32_t i = 0; i < acc->blocks; i++)
-		pieces[i] = (struct softverbs_piece){ copy.room + i * block_bytes, block_bytes,
+		pieces[i] = (struct softverbs_piece){ win->room + i * block_bytes, block_bytes,
 			                                  acc->remote_addr + (uint64_t)acc->row.target * i, link->rkey };
 	copied.row.target = (ptrdiff_t)block_bytes;
 	return (uint32_t)((change_copies(win, link, &copied, pieces, acc->blocks) + block_bytes - 1) / block_bytes);
@@ -450,7 +457,7 @@ static uint32_t change_blocks(struct oriel_win *win, struct link *link, const st
 static int issue_row_by_copies(struct oriel_win *win, struct link *link, struct acc *acc)
 {
 	struct page_lock_table *page_locks = peer_page_locks(link->peer);
-	const uint32_t room = PAGES_AT_ONCE * LOCKED_PAGE_BYTES / (uint32_t)element_span(acc->type, acc->count);
+	const uint32_t room = PAGES_COPIED * LOCKED_PAGE_BYTES / (uint32_t)element_span(acc->type, acc->count);
 
 	while (acc->count > 0) {
 		struct acc some = *acc;
@@ -511,9 +518,9 @@ static bool would_pass_am(const struct oriel_win *win, struct link *link, struct
 	return false;
 }
 
-static bool has_copies(struct link *link)
+static bool has_copies(struct oriel_win *win, struct link *link)
 {
-	if (link_mapped(link) || !direct_has_list_puts(&link->peer->direct))
+	if (link_mapped(link) || !direct_has_list_puts(&link->peer->direct) || !room_of(win))
 		return false;
 	page_locks_map(link->peer);
 	return peer_page_locks(link->peer);
@@ -522,17 +529,17 @@ static bool has_copies(struct link *link)
 /* A target that polls applies fewer bytes faster. */
 #define COPIED_MIN_BYTES ((size_t)2 << 10)
 
-static bool takes_copies(const struct oriel_win *win, struct link *link, const struct acc *acc)
+static bool takes_copies(struct oriel_win *win, struct link *link, const struct acc *acc)
 {
 	const bool many = acc->blocks == 0 && element_span(acc->type, acc->count) >= COPIED_MIN_BYTES;
 
-	return acc->blocks <= ACC_COPIED_MAX && row_is_whole_in_copies(acc) && has_copies(link) &&
+	return acc->blocks <= ACC_COPIED_MAX && row_is_whole_in_copies(acc) && has_copies(win, link) &&
 	       !would_pass_am(win, link, acc_span(acc)) && (many || !am_is_polled(link->peer));
 }
 
-bool acc_list_takes_copies(const struct oriel_win *win, struct link *link, struct acc_span span)
+bool acc_list_takes_copies(struct oriel_win *win, struct link *link, struct acc_span span)
 {
-	return has_copies(link) && !am_is_polled(link->peer) && !would_pass_am(win, link, span);
+	return has_copies(win, link) && !am_is_polled(link->peer) && !would_pass_am(win, link, span);
 }
 
 /* They must not overlap. */
@@ -553,14 +560,13 @@ uint64_t acc_change_list(struct oriel_win *win, struct link *link, const struct 
 {
 	struct page_lock_table *page_locks = peer_page_locks(link->peer);
 	uint32_t locks = 0, at = 0;
-	struct copy copy;
 	uint64_t bytes;
 
 	if (!list_is_whole_in_copies(acc->type, pieces, count))
 		return 0;
 	for (uint32_t i = 0; i < count; i++) {
 		locks |= locks_of_bytes(pieces[i].addr, pieces[i].size_bytes);
-		pieces[i].here = copy.room + at;
+		pieces[i].here = win->room + at;
 		at += (uint32_t)pieces[i].size_bytes;
 	}
 	if (!trylock_these(page_locks, win->job->page_locks.process, locks))

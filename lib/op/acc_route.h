@@ -138,7 +138,7 @@ int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc);
 #define ACC_COPIED_MAX 64 /* pieces; of more a message is faster */
 
 /* Returns whether a list within these bytes goes by copies, not by a message. Under win->lock. */
-bool acc_list_takes_copies(const struct oriel_win *win, struct link *link, struct acc_span span);
+bool acc_list_takes_copies(struct oriel_win *win, struct link *link, struct acc_span span);
 
 /*
  * Applies an operation, on AM_LARGEST_BYTES at most, to pieces one behind the other. Returns how

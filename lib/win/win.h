@@ -194,6 +194,7 @@ struct oriel_win {
 	struct deferred_ops deferred;
 	struct locks locks;
 	struct epoch_mrs epoch_mrs;
+	uint8_t *room;           /* for copies of private memory (op/acc_route.c), or NULL */
 	struct mem_seen origins; /* the registered memory that the last put or get used, or none */
 	struct signals signals;
 	struct requests requests;

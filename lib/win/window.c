@@ -156,6 +156,7 @@ void window_release(struct oriel_win *win, bool reuse)
 	free(win->deferred.list);
 	free(win->deferred.accs);
 	free(win->epoch_mrs.list);
+	free(win->room);
 	free(win->requests.parts);
 	deferred_errors_free(&win->deferred_errors);
 	free(win->access.links);
