@@ -3,8 +3,8 @@
 """The modes of pages (lib/sync/atomic_mode.c, lib/sync/page_lock.c, lib/op), tried in all orders.
 
 The states are explicit. A process updates a few words of one page (`few0`), or many words of one
-page or two (`many0`, `many01`), or words of one page that it cannot map, by copies there and back
-(`copy0`). A copy is plain code only: where the mode forbids that, the owner's handler updates the
+page or two (`many0`, `many01`), or words of a page or two that it cannot map, by copies there and
+back (`copy0`, `copy01`). A copy is plain code only: where the mode forbids that, the owner's handler updates the
 words instead, as another process would. Their owner pins its pages, and later unpins them (`pin`). One word
 stands for all words of a page. Each load, store and atomic instruction is a step of its own. A store
 goes into the store buffer of its thread and reaches memory at any later time, in order; an atomic
@@ -64,6 +64,8 @@ SHORT = {
     "two_pins": (("pin & pin", "many0"), 0, 1),
     "copies": (("few0 few0", "copy0", "many0"), 1, 0),
     "copy_and_pin": (("pin", "few0", "copy0"), 0, 1),
+    "copies_of_two_pages": (("few0 few1", "copy01", "many1"), 0, 0),
+    "copies_of_two_pages_die": (("few0", "copy01"), 1, 0),
 }
 FULL = {
     "few_and_many": (("few0 few0", "few0 many0", "many0 few0"), 1, 0),
