@@ -181,15 +181,18 @@ SOFT_EXPORT int softverbs_move(struct ibv_qp *base, uint32_t rkey, uint64_t addr
 	struct soft_qp *qp = soft_qp(base);
 	enum soft_direct way = SOFT_DIRECT_RING;
 	enum ibv_wc_status status;
-	uint64_t since = shm_ticks();
-	bool begun;
+	uint64_t since = 0;
+	bool begun = false;
 
 	if (soft_adversary.on)
 		return EOPNOTSUPP;
 	soft_lock(&qp->lock);
 	if (soft_qp_idle(qp) && (write || qp->attr.max_rd_atomic))
 		way = soft_direct(qp, &op, &status);
-	begun = way == SOFT_DIRECT_SYNC && begin(qp, &op);
+	if (way == SOFT_DIRECT_SYNC) {
+		since = shm_ticks();
+		begun = begin(qp, &op);
+	}
 	soft_unlock(&qp->lock);
 	return way == SOFT_DIRECT_DONE || (begun && answered(qp, &op, since)) ? 0 : EOPNOTSUPP;
 }
