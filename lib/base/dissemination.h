@@ -3,8 +3,8 @@
  * dissemination.h - a barrier in log2 p rounds
  *
  * In round r a member sends to the member 2^r places after it and waits for the member 2^r places
- * before it. After all rounds it has heard, through others, from all. The caller decides what is
- * sent.
+ * before it. After all rounds it has heard, through others, from all. Of 2^n members, the two of a
+ * pair send to each other, so that each has half as many partners. The caller decides what is sent.
  */
 #ifndef ORIEL_DISSEMINATION_H
 #define ORIEL_DISSEMINATION_H
@@ -16,6 +16,8 @@ static inline int dissemination_partner(int size, int rank, int round, int direc
 {
 	int distance = (1 << round) % size;
 
+	if ((size & (size - 1)) == 0)
+		return rank ^ distance;
 	return (rank + (direction > 0 ? distance : size - distance)) % size;
 }
 

@@ -87,10 +87,16 @@ static void vote_send_failed(struct coll *coll, int rc, const struct peer *to)
 #define WITHDRAWN 0x10000 /* added to the round: withdraws its vote */
 #define WITHDRAW_MS 250
 
+static int place_back(const struct coll *coll, int distance)
+{
+	return (coll->group->my_rank + coll->group->size - distance) % coll->group->size;
+}
+
 static int partner_of(const struct coll *coll, int round, int direction, struct peer **peer)
 {
 	const struct oriel_group *group = coll->group;
-	int rank = dissemination_partner(group->size, group->my_rank, round, direction);
+	int rank = coll->gathers ? place_back(coll, -direction * (1 << round))
+	                         : dissemination_partner(group->size, group->my_rank, round, direction);
 
 	return peer_get(coll->job, group_world_rank(group, rank), peer);
 }
@@ -216,13 +222,16 @@ static int verdict(const struct coll *coll)
 	return coll->code;
 }
 
-/* Connects to later rounds' partners, so that all connect at once. */
+/* Connects to later rounds' partners, so that all connect at once; of a pair, the lower rank. */
 static void connect_ahead(const struct coll *coll)
 {
-	struct peer *to;
+	struct peer *to, *from;
 
 	for (int round = 1; round < coll->barrier.rounds; round++) {
-		if (partner_of(coll, round, 1, &to) == 0 && state_load(&to->state) == PEER_NEW) /* pairs with peer_set_state */
+		if (partner_of(coll, round, 1, &to) || partner_of(coll, round, -1, &from) ||
+		    (to == from && to->rank < coll->job->rank))
+			continue;
+		if (state_load(&to->state) == PEER_NEW) /* pairs with peer_set_state */
 			service_queue_request(to);
 	}
 }
@@ -312,11 +321,6 @@ static int items_of(const struct coll *coll, int round)
 	return most < left ? most : left;
 }
 
-static int place_back(const struct coll *coll, int distance)
-{
-	return (coll->group->my_rank + coll->group->size - distance) % coll->group->size;
-}
-
 static void send_item(struct gathering *gathering, struct peer *to, int back)
 {
 	struct coll *coll = gathering->run.coll;
@@ -388,6 +392,7 @@ int coll_gather(struct coll *coll, struct coll_item items[], struct wait *wait)
 {
 	struct gathering gathering = { .run = { .coll = coll, .wait = wait }, .items = items };
 
+	coll->gathers = true;
 	connect_ahead(coll);
 	dissemination_run(&coll->barrier, send_items, receive_items, &gathering);
 	unexpected_msgs_drop(coll->job, coll->id);

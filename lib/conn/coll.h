@@ -2,11 +2,9 @@
 /*
  * coll.h - barriers of a group, with a vote, over control messages
  *
- * In round r of a dissemination barrier a rank sends to the member 2^r places after it and waits
- * for the one 2^r places before it. After log2 p rounds it has heard, through others, from all.
- * Each message carries the worst error that its sender knows, so all members end with one verdict,
- * and the sender's `agreed` word. A member that knows of a death sends that in its remaining
- * rounds, but waits no more.
+ * Each message of a dissemination barrier carries the worst error that its sender knows, so all
+ * members end with one verdict, and the sender's `agreed` word. A member that knows of a death
+ * sends that in its remaining rounds, but waits no more.
  */
 #ifndef ORIEL_COLL_H
 #define ORIEL_COLL_H
@@ -25,8 +23,9 @@ struct coll {
 	const struct oriel_group *group; /* borrowed; the calling rank is a member */
 	uint8_t id[16];
 	struct dissemination barrier;
-	int code;    /* the verdict so far */
-	int culprit; /* world rank that the verdict is about */
+	bool gathers; /* partners are 2^r places apart for any size */
+	int code;     /* the verdict so far */
+	int culprit;  /* world rank that the verdict is about */
 	/* The caller may set these after coll_begin. */
 	uint64_t agreed;     /* if members bring different ones, all end with ORIEL_ERR_ARG */
 	uint64_t payload[2]; /* if not {0, 0}: this member's payload for all */

@@ -4,11 +4,11 @@
  *
  * DESIGN NOTES
  *
- * In round r a member writes to the member 2^r places after it and waits for a word of the member
- * 2^r places before it. Fence number n writes n into word [n mod 2][r]. A partner can be one fence
- * ahead of a member that still waits in an earlier round; it then writes into the other set. It
- * cannot be two ahead, since that takes every member's entry into the fence between. So a word goes
- * from n - 2 to n, and the reader waits for exactly n.
+ * In round r a member writes to its partner (dissemination.h) and waits for a word. Fence number n
+ * writes n into word [n mod 2][r]. A partner can be one fence ahead of a member that still waits in
+ * an earlier round; it then writes into the other set. It cannot be two ahead, since that takes
+ * every member's entry into the fence between. So a word goes from n - 2 to n, and the reader waits
+ * for exactly n.
  *
  * A target learns of others' data through its partners, so all data is placed before the barrier:
  * by the acknowledged completion, which RC gives; or, if barrier words may be a processor's stores
