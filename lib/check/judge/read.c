@@ -135,7 +135,7 @@ static bool has_traces(const char *job)
 	return has;
 }
 
-/* Ends when the judge that has claimed the job has printed: the caller's rank may end the job then. */
+/* Ends when the judge that claimed the job has printed: the caller's rank may end the job then. */
 static void __attribute__((noreturn)) end_behind_another(const char *job)
 {
 	uint64_t end = now_ns() + LIMIT_NS;

@@ -9,7 +9,7 @@
  * return here, and by at most the earliest return there less the latest begin here. All meetings
  * together bound it at any time, since clocks drift apart by DRIFT_MOST at most. The middle of the
  * bounds is used, at the first and the last time of the machine's parts, and the line between them;
- * half of the width is the error.
+ * half of the width is the error, and how exactly times are read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +19,7 @@
 
 #define DRIFT_MOST 200e-6 /* each crystal is right to 100 parts in a million */
 #define NS_MOST 1e18      /* thirty years */
+#define READING_NS 1000   /* the times of a meeting are right to so much, since two clocks are read for each */
 
 /* A meeting, as the ranks of one machine saw it. */
 struct seen {
@@ -160,7 +161,7 @@ static double middle(const struct bound *bound)
 
 static double error(const struct bound *bound)
 {
-	return (bound->most - bound->least) / 2;
+	return (bound->most - bound->least) / 2 + READING_NS;
 }
 
 /* Returns false if there are no meetings, or they contradict each other: a clock has been set. */
