@@ -134,6 +134,7 @@ static void meet_by_critical(void)
 	do {
 #pragma omp critical(meet)
 		now = round_of_critical;
+		usleep(10);
 	} while (now == round);
 }
 

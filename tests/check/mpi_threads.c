@@ -180,6 +180,7 @@ static void hear_by_mutex(void)
 		pthread_mutex_lock(&mutex);
 		is_heard = is_done;
 		pthread_mutex_unlock(&mutex);
+		usleep(100);
 	}
 }
 
@@ -284,6 +285,7 @@ static void hear_by_rwlock(void)
 		pthread_rwlock_rdlock(&rwlock);
 		is_heard = is_done;
 		pthread_rwlock_unlock(&rwlock);
+		usleep(100);
 	}
 }
 
@@ -309,6 +311,7 @@ static void hear_by_spin(void)
 		pthread_spin_lock(&spin);
 		is_heard = is_done;
 		pthread_spin_unlock(&spin);
+		usleep(100);
 	}
 }
 
@@ -340,8 +343,10 @@ static void hear_by_exchange(void)
 {
 	int one = 1;
 
-	while (!atomic_compare_exchange_weak(&flag, &one, 2))
+	while (!atomic_compare_exchange_weak(&flag, &one, 2)) {
 		one = 1;
+		usleep(100);
+	}
 }
 
 static void K21_compare_exchange(void)
@@ -628,6 +633,7 @@ static void hear_in_critical(void)
 	while (!is_heard) {
 #pragma omp critical(done)
 		is_heard = is_done;
+		usleep(100);
 	}
 }
 
@@ -670,6 +676,7 @@ static void hear_by_lock(void)
 		omp_set_lock(&lock);
 		is_heard = is_done;
 		omp_unset_lock(&lock);
+		usleep(100);
 	}
 }
 

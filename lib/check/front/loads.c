@@ -50,9 +50,9 @@ void loads_close(void)
 	loads_are_on = false;
 }
 
-void loads_enter(void)
+void loads_enter(const struct trace_event *event)
 {
-	if (loads_are_on)
+	if (event->kind != TRACE_FREED) /* any thread may free */
 		compiled->enter();
 }
 
@@ -64,7 +64,7 @@ void loads_freed(uint64_t first, uint64_t bytes)
 
 uint16_t loads_strand(bool is_event)
 {
-	return loads_are_on ? (uint16_t)compiled->strand(is_event) : 0;
+	return (uint16_t)compiled->strand(is_event);
 }
 
 uint32_t loads_take(const struct compiled_run **runs)

@@ -23,8 +23,8 @@ void loads_close(void);
 
 extern bool loads_are_on __attribute__((visibility("hidden")));
 
-/* This thread is about to record an event. The caller does not hold the lock of the trace. */
-void loads_enter(void);
+/* If loads are on: this thread is about to record the event. The caller does not hold the lock. */
+void loads_enter(const struct trace_event *event);
 
 /* Returns the strand of this thread. `is_event`: it records an event that is no order. */
 uint16_t loads_strand(bool is_event);

@@ -306,7 +306,7 @@ static bool write_latest(void)
 	return true;
 }
 
-static bool make_room(uint64_t count)
+static inline __attribute__((always_inline)) bool make_room(uint64_t count)
 {
 	if (trace->room_count - trace->written + count <= TRACE_LATEST)
 		return true;
@@ -314,7 +314,7 @@ static bool make_room(uint64_t count)
 }
 
 /* Returns room for so many, or NULL. After the first refusal there is none: a gap hides order. */
-static union trace_room *take_rooms(uint64_t count)
+static inline __attribute__((always_inline)) union trace_room *take_rooms(uint64_t count)
 {
 	if (!trace->lost && make_room(count))
 		return &trace->latest[trace->room_count - trace->written];
@@ -349,8 +349,8 @@ static void note_memory(const struct trace_event *event, const struct trace_piec
 }
 
 /* Writes an event. The caller holds `recording`. */
-static inline void write_event(const struct trace_event *event, uint32_t site, const struct trace_piece pieces[],
-                               size_t count)
+static inline __attribute__((always_inline)) void write_event(const struct trace_event *event, uint32_t site,
+                                                              const struct trace_piece pieces[], size_t count)
 {
 	uint64_t rooms = 1 + (count + TRACE_ROOM_PIECES - 1) / TRACE_ROOM_PIECES;
 	union trace_room *room = take_rooms(rooms);
@@ -362,10 +362,21 @@ static inline void write_event(const struct trace_event *event, uint32_t site, c
 	room->event.site = site;
 	room->event.ns = now_ns();
 	write_pieces(room + 1, pieces, count);
-	if (event->strand >= trace->strand_count)
-		trace->strand_count = event->strand + 1u;
 	/* pairs with the judge's reading of a process that has died */
 	__atomic_store_n(&trace->room_count, trace->room_count + rooms, __ATOMIC_RELEASE);
+}
+
+/* The event is of a strand. */
+static void note_strand(const struct trace_event *event)
+{
+	if (event->strand >= trace->strand_count)
+		trace->strand_count = event->strand + 1u;
+}
+
+static __attribute__((noinline)) void write_of_strand(const struct trace_event *event, uint32_t site)
+{
+	note_strand(event);
+	write_event(event, site, NULL, 0);
 }
 
 static void write_run(const struct compiled_run *run)
@@ -377,7 +388,7 @@ static void write_run(const struct compiled_run *run)
 		                         .strand = (uint16_t)run->strand,
 		                         .local = { run->first, run->bytes, run->stride, run->count, run->rows, run->pitch } };
 
-	write_event(&event, find_site(&place, LOCAL_SITES), NULL, 0);
+	write_of_strand(&event, find_site(&place, LOCAL_SITES));
 }
 
 /* Writes what was loaded and stored since the last event. The caller holds `recording`. */
@@ -388,6 +399,15 @@ static void write_loads(void)
 
 	for (uint32_t i = 0; i < count; i++)
 		write_run(&runs[i]);
+}
+
+/* Writes those before the event. What is refused is looked for behind its call. */
+static void write_loads_before(struct trace_event *event)
+{
+	if (event->kind != TRACE_REFUSED)
+		write_loads();
+	event->strand = loads_strand(true);
+	note_strand(event);
 }
 
 /* A thread that is recording will write them. */
@@ -421,7 +441,7 @@ static void write_order(enum compiled_order order, uint64_t number)
 		write_loads();
 		if (loads_order(order, number)) {
 			event.strand = loads_strand(false);
-			write_event(&event, TRACE_NONE, NULL, 0);
+			write_of_strand(&event, TRACE_NONE);
 		}
 	}
 	pthread_mutex_unlock(&recording);
@@ -432,19 +452,18 @@ void trace_add_with(struct place place, struct trace_event event, const struct t
 {
 	if (!trace)
 		return;
-	if (event.kind != TRACE_FREED) /* any thread may free */
-		loads_enter();
+	if (loads_are_on)
+		loads_enter(&event);
 	is_busy = true;
 	pthread_mutex_lock(&recording);
-	if (trace && loads_are_on && event.kind != TRACE_REFUSED) /* it is looked for behind its call */
-		write_loads();
+	if (loads_are_on)
+		write_loads_before(&event);
 	if (trace) {
 		waits_count(&trace->waits, &event);
 		note_memory(&event, pieces);
-		event.strand = loads_strand(true);
 		write_event(&event, site_of(place), pieces, count);
 	}
-	if (trace && loads_are_on)
+	if (loads_are_on)
 		loads_note(&event, pieces);
 	pthread_mutex_unlock(&recording);
 	is_busy = false;
