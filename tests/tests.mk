@@ -26,7 +26,7 @@ see-tests: mpi $(B)/tests/check-budget $(B)/bin/oriel-top $(B)/tests/see-hang $(
 unkind-tests: mpi $(B)/bin/oriel-run $(B)/tests/unkind-bugs $(perf_rivals:%=$(B)/tests/unkind-mpi-bugs-%)
 # Programs of the layer's tests, compiled with -fsanitize=thread: none has a race.
 loads_layer = accumulates datatypes epochs memory requests types windows
-check-tests: mpi $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random matrix epochs budget deadlocks live jobs) $(foreach what,pairs misuse deadlocks callbacks live loads threads random-loads random-threads,$(perf_rivals:%=$(B)/tests/check-mpi-$(what)-%)) $(B)/tests/check-loads $(foreach mpi,$(perf_rivals),$(loads_layer:%=$(B)/tests/check-layer/%-$(mpi))) $(foreach what,random/random layer/errors layer/datatypes layer/bottom,$(perf_rivals:%=$(B)/tests/mpi/$(what)-%))
+check-tests: mpi $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random matrix epochs budget deadlocks live jobs) $(foreach what,pairs misuse deadlocks callbacks live loads threads random-loads random-threads uses-loads,$(perf_rivals:%=$(B)/tests/check-mpi-$(what)-%)) $(B)/tests/check-loads $(foreach mpi,$(perf_rivals),$(loads_layer:%=$(B)/tests/check-layer/%-$(mpi))) $(foreach what,random/random layer/errors layer/datatypes layer/bottom,$(perf_rivals:%=$(B)/tests/mpi/$(what)-%))
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 # The programs in containers are the demo's and those of environments.
 containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
@@ -110,6 +110,8 @@ $(B)/tests/check-mpi-threads-%: tests/check/mpi_threads.c $(addprefix tests/chec
 	$(check_of_mpi) -O1 $(loads_flags) -fopenmp
 $(B)/tests/check-mpi-random-threads-%: tests/check/mpi_random_threads.c
 	$(check_of_mpi) -O1 $(loads_flags) -fopenmp
+$(B)/tests/check-mpi-uses-loads-%: tests/check/mpi_uses.c
+	$(check_of_mpi) -O1 $(loads_flags)
 define loads_of_layer
 $(B)/tests/check-layer/%-$(1): tests/mpi/layer/%.c tests/mpi/layer/layer.c tests/mpi/layer/layer.h
 	$$(call quiet,mpicc.$(1)) mpicc.$(1) -std=c11 -D_GNU_SOURCE $$(layer_cflags) -O1 $(loads_flags) -pthread -o $$@ $$(filter %.c,$$^) -lm

@@ -56,6 +56,8 @@ struct compiled_front {
 	void (*full)(void);
 	/* Records runs, and the order, if `order` returns true. */
 	void (*order)(enum compiled_order order, uint64_t number);
+	/* Returns whether this thread is inside of a call. NULL: it is not known. */
+	bool (*is_in_call)(void);
 };
 
 /* The front calls these. */

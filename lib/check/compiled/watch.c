@@ -42,6 +42,7 @@ static uint64_t *free_cells;             /* a list; the first cell of each is th
 static uint64_t segment = 1;
 static bool is_on;
 static void (*when_full)(void);
+static bool (*in_call)(void); /* or NULL: not known */
 static bool is_locked; /* for some instructions: a mutex would take more than what it guards */
 /* A signal may interrupt this thread here. Its accesses are left out then. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) bool is_inside;
@@ -326,7 +327,7 @@ static void add(const struct compiled_run *access, uint64_t bytes)
 	struct compiled_run run = *access;
 	bool is_many;
 
-	if (is_inside || !__atomic_load_n(&is_on, __ATOMIC_RELAXED))
+	if (is_inside || !__atomic_load_n(&is_on, __ATOMIC_RELAXED) || (in_call && in_call()))
 		return;
 	if (strand_is_several)
 		strand_need();
@@ -385,6 +386,7 @@ static void begin(uint64_t cell_bytes, const struct compiled_front *front)
 		pages_free = arena_bytes / CELL_BYTES;
 	}
 	when_full = front->full;
+	in_call = front->is_in_call;
 	__atomic_store_n(&is_on, true, __ATOMIC_RELEASE);
 	leave();
 	strand_open(front);

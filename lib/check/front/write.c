@@ -32,6 +32,7 @@
 #define READER_MOST_MS 1000
 #define LOCAL_SITES (TRACE_SITES / 2) /* the rest is for calls */
 
+bool (*trace_is_in_call)(void);
 static struct trace *trace; /* NULL: nothing is recorded */
 static int trace_fd;
 static struct stat trace_stat; /* of its file */
@@ -47,7 +48,7 @@ static int job_count; /* of this process */
 static pthread_once_t is_forked = PTHREAD_ONCE_INIT;
 static void write_full(void);
 static void write_order(enum compiled_order order, uint64_t number);
-static const struct compiled_front front = { write_full, write_order };
+static const struct compiled_front front = { write_full, write_order, trace_is_in_call };
 
 /* This thread's slots of the trace's waits, how many waits it has begun, and its number. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {

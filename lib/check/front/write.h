@@ -30,6 +30,9 @@ bool trace_is_on(void);
 /* Returns whether this thread is recording an event. */
 bool trace_is_busy(void);
 
+/* Returns whether this thread is in a call, where the front knows that; or NULL. */
+extern bool (*trace_is_in_call)(void) __attribute__((visibility("hidden")));
+
 /* Names the job of this rank. */
 void trace_job(const char *job, int rank, int size);
 

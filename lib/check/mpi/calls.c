@@ -12,6 +12,16 @@ _Thread_local struct current current;
 bool has_threads, is_one_thread, is_serialized;
 _Thread_local bool may_call, is_counted;
 
+static bool is_in_call(void)
+{
+	return inside > 0;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	trace_is_in_call = is_in_call;
+}
+
 /* ---- threads ---- */
 
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
