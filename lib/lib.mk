@@ -84,5 +84,11 @@ $(compiled_libs): $(B)/lib/see/liboriel-tsan.so.%: $(compiled_obj) lib/check/com
 	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,-soname,libtsan.so.$* -Wl,--version-script=lib/check/compiled/compiled.map \
 		$(filter %.o,$^) -ldl
 
-$(B)/bin/oriel-check: $(call objects,$(addprefix lib/check/,pack.c waits.c deadlock.c) $(wildcard lib/check/judge/*.c) lib/see/report/program.c lib/see/front/part_file.c) $(lib_all) $(B)/lib/see/liboriel-check.so $(compiled_libs)
+# What maps windows a second time, for loads and stores of code that was not recompiled.
+pages_lib = $(B)/lib/see/liboriel-pages.so
+$(pages_lib): $(call objects,$(wildcard lib/check/pages/*.c)) lib/check/pages/pages.map $(B)/lib/liboriel.so
+	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,--version-script=lib/check/pages/pages.map -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' \
+		$(filter %.o,$^) -L$(B)/lib -loriel -ldl
+
+$(B)/bin/oriel-check: $(call objects,$(addprefix lib/check/,pack.c waits.c deadlock.c) $(wildcard lib/check/judge/*.c) lib/see/report/program.c lib/see/front/part_file.c) $(lib_all) $(B)/lib/see/liboriel-check.so $(compiled_libs) $(pages_lib)
 	$(link) $(filter-out %.so $(compiled_libs),$^) $(LIBS)

@@ -26,7 +26,7 @@ see-tests: mpi $(B)/tests/check-budget $(B)/bin/oriel-top $(B)/tests/see-hang $(
 unkind-tests: mpi $(B)/bin/oriel-run $(B)/tests/unkind-bugs $(perf_rivals:%=$(B)/tests/unkind-mpi-bugs-%)
 # Programs of the layer's tests, compiled with -fsanitize=thread: none has a race.
 loads_layer = accumulates datatypes epochs memory requests types windows
-check-tests: mpi $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random matrix epochs budget deadlocks live jobs) $(foreach what,pairs misuse deadlocks callbacks live loads threads random-loads random-threads uses-loads,$(perf_rivals:%=$(B)/tests/check-mpi-$(what)-%)) $(B)/tests/check-loads $(foreach mpi,$(perf_rivals),$(loads_layer:%=$(B)/tests/check-layer/%-$(mpi))) $(foreach what,random/random layer/errors layer/datatypes layer/bottom,$(perf_rivals:%=$(B)/tests/mpi/$(what)-%))
+check-tests: mpi $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random matrix epochs budget deadlocks live jobs pages) $(foreach what,pairs misuse deadlocks callbacks live loads threads random-loads random-threads touches uses uses-loads,$(perf_rivals:%=$(B)/tests/check-mpi-$(what)-%)) $(B)/tests/check-loads $(B)/tests/check-touches $(foreach mpi,$(perf_rivals),$(loads_layer:%=$(B)/tests/check-layer/%-$(mpi))) $(foreach what,random/random layer/errors layer/datatypes layer/bottom,$(perf_rivals:%=$(B)/tests/mpi/$(what)-%))
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 # The programs in containers are the demo's and those of environments.
 containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
@@ -110,6 +110,11 @@ $(B)/tests/check-mpi-threads-%: tests/check/mpi_threads.c $(addprefix tests/chec
 	$(check_of_mpi) -O1 $(loads_flags) -fopenmp
 $(B)/tests/check-mpi-random-threads-%: tests/check/mpi_random_threads.c
 	$(check_of_mpi) -O1 $(loads_flags) -fopenmp
+# The same, with pages in place of that; and a program whose functions MPI calls.
+$(B)/tests/check-mpi-touches-%: tests/check/mpi_loads.c $(addprefix tests/check/,mpi_pair.h mpi_cases.h cases.h)
+	$(check_of_mpi) -O1 -g
+$(B)/tests/check-mpi-uses-%: tests/check/mpi_uses.c
+	$(check_of_mpi) -O1 -g
 $(B)/tests/check-mpi-uses-loads-%: tests/check/mpi_uses.c
 	$(check_of_mpi) -O1 $(loads_flags)
 define loads_of_layer
@@ -121,6 +126,8 @@ $(B)/tests/check-mpi-loads-fortran-%: tests/check/mpi_loads_fortran.f90
 	$(call quiet,mpif90.$*) mpif90.$* -O1 $(loads_flags) -J$(@D) -w -fallow-argument-mismatch -o $@ $<
 $(B)/tests/check-loads: tests/check/random.c $(B)/lib/liboriel.so
 	$(call quiet,cc) $(CC) -std=c11 -D_GNU_SOURCE -Iinclude $(WARNINGS) -O1 $(loads_flags) -DLOADS -o $@ $^ -Wl,-rpath,$(abspath $(B)/lib)
+$(B)/tests/check-touches: tests/check/random.c $(B)/lib/liboriel.so
+	$(call quiet,cc) $(CC) -std=c11 -D_GNU_SOURCE -Iinclude $(WARNINGS) -O1 -g -DLOADS -o $@ $^ -Wl,-rpath,$(abspath $(B)/lib)
 
 $(B)/tests/check-%: $(B)/obj/tests/check/%.o $(B)/lib/liboriel.so
 	$(link) $^ -Wl,-rpath,$(abspath $(B)/lib)

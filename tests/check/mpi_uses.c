@@ -2,8 +2,8 @@
 /*
  * mpi_uses.c - a program without a race, whose messages, collective calls and files have buffers in window memory
  *
- * It is for two ranks, and fails where one has not the right bytes. A function of the program that MPI
- * calls loads, too.
+ * It is for two ranks. At level pages a flush closes the pages: it fails where one is still closed for
+ * what uses it, or has not the right bytes. A function of the program that MPI calls loads, too.
  */
 #include <mpi.h>
 #include <stdbool.h>

@@ -28,10 +28,21 @@
 
 #define COMPILED_VERSION 2
 #define COMPILED_SYMBOL "oriel_compiled"
+#define PAGES_SYMBOL "oriel_pages" /* of the library for code that was not recompiled (pages/pages.h) */
+#define OBJECTS_PAGES UINT32_MAX   /* what its `objects` returns */
 #define RUN_PIECES_MAX 1024
 
 /* How memory is accessed. */
-enum compiled_kind { KIND_LOAD, KIND_STORE, KIND_ATOMIC_LOAD, KIND_ATOMIC_STORE, KINDS };
+enum compiled_kind {
+	KIND_LOAD,
+	KIND_STORE,
+	KIND_ATOMIC_LOAD,
+	KIND_ATOMIC_STORE,
+	KINDS_COMPILED,
+	KIND_TOUCH_LOAD = KINDS_COMPILED, /* of some of these bytes, atomic or not */
+	KIND_TOUCH_STORE,
+	KINDS
+};
 
 /* Rows of elements at one distance. */
 struct compiled_run {

@@ -345,7 +345,7 @@ static void add(const struct compiled_run *access, uint64_t bytes)
 
 void watch_element(const void *site, uint64_t first, uint32_t bytes, enum compiled_kind kind)
 {
-	static const char *const calls[KINDS] = { "load", "store", "atomic load", "atomic store" };
+	static const char *const calls[KINDS_COMPILED] = { "load", "store", "atomic load", "atomic store" };
 	uint64_t *cells = cells_of(first), cell;
 
 	if (!cells)

@@ -26,20 +26,32 @@ bool loads_are_on;
 static const bool none;
 const bool *loads_have_threads = &none;
 static const struct compiled_front *front;
+static bool has_buffers; /* those of operations are watched, too */
 static struct memory windows[WINDOWS_MAX], buffers[BUFFERS_MAX];
 static uint32_t window_count, buffer_count, complete_count;
 static uint64_t unwatched_bytes, lost_buffers;
 
+/* Returns NULL if the library is not there, or has nothing to look at. */
+static const struct compiled *find(const char *symbol)
+{
+	const struct compiled *found = dlsym(RTLD_DEFAULT, symbol);
+
+	return found && found->version == COMPILED_VERSION && found->objects() > 0 ? found : NULL;
+}
+
 void loads_open(uint64_t cell_bytes, const struct compiled_front *to)
 {
-	const struct compiled *found = dlsym(RTLD_DEFAULT, COMPILED_SYMBOL);
+	const struct compiled *found = find(COMPILED_SYMBOL);
 
-	if (!found || found->version != COMPILED_VERSION || found->objects() == 0)
+	if (!found)
+		found = find(PAGES_SYMBOL);
+	if (!found)
 		return;
 	compiled = found;
 	loads_have_threads = found->is_several;
 	front = to;
 	loads_are_on = true;
+	has_buffers = found->objects() != OBJECTS_PAGES;
 	compiled->begin(cell_bytes, to);
 }
 
@@ -225,7 +237,7 @@ static bool completes(const struct trace_event *event)
 
 void loads_note(const struct trace_event *event, const struct trace_piece pieces[])
 {
-	if (event->kind == TRACE_OPERATION)
+	if (event->kind == TRACE_OPERATION && has_buffers)
 		add_operation(event, pieces);
 	if (completes(event)) {
 		complete(event);

@@ -48,7 +48,7 @@ static int job_count; /* of this process */
 static pthread_once_t is_forked = PTHREAD_ONCE_INIT;
 static void write_full(void);
 static void write_order(enum compiled_order order, uint64_t number);
-static const struct compiled_front front = { write_full, write_order, trace_is_in_call };
+static struct compiled_front front = { write_full, write_order, NULL };
 
 /* This thread's slots of the trace's waits, how many waits it has begun, and its number. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
@@ -159,6 +159,7 @@ void trace_open(void)
 	forget_job();
 	begin(made);
 	trace = made;
+	front.is_in_call = trace_is_in_call;
 	loads_open(packed_limit, &front);
 	loads_count(trace);
 }

@@ -275,6 +275,18 @@ static bool overlap(const struct trace_piece *a, const struct trace_piece *b)
 	return a->first < b->first + b->bytes && b->first < a->first + a->bytes;
 }
 
+static bool contains(const struct trace_piece *whole, const struct trace_piece *part)
+{
+	return whole->first <= part->first && part->first + part->bytes <= whole->first + whole->bytes;
+}
+
+/* Returns whether pieces that overlap share a byte that both access. */
+static bool is_certain(const struct access *a, const struct access *b, const struct trace_piece *piece_of_a,
+                       const struct trace_piece *piece_of_b)
+{
+	return (!a->is_some || contains(piece_of_b, piece_of_a)) && (!b->is_some || contains(piece_of_a, piece_of_b));
+}
+
 static void report(const struct access *earlier, const struct access *later, const struct trace_piece *a,
                    const struct trace_piece *b)
 {
@@ -316,7 +328,7 @@ static void compare(const struct access *earlier, const struct access *later)
 	while (i < earlier->piece_count && k < later->piece_count) {
 		const struct trace_piece *a = &earlier->pieces[i], *b = &later->pieces[k];
 
-		if (overlap(a, b) && !is_allowed(earlier, later, a, b)) {
+		if (overlap(a, b) && !is_allowed(earlier, later, a, b) && is_certain(earlier, later, a, b)) {
 			report(earlier, later, a, b);
 			return;
 		}

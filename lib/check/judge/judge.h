@@ -236,6 +236,7 @@ struct access {
 	bool is_local;       /* of a buffer at the origin */
 	bool is_own;         /* a load or store, of a rank's own memory */
 	bool is_indivisible; /* such an atomic, or of a volatile object */
+	bool is_some;        /* such a one of some of its bytes: it races with what has all of them */
 	bool is_flag;        /* of at most 8 bytes at once; of an operation: in an epoch of a lock */
 	bool is_listed;
 	bool is_dead;

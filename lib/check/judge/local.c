@@ -32,6 +32,7 @@ struct locals {
 	struct stretch *flags; /* where it ever stores small values; in order once `is_sorted` */
 	uint32_t flag_count, flag_capacity;
 	bool is_sorted;
+	bool is_partial; /* a store may be missing */
 };
 
 static struct locals *locals; /* by rank */
@@ -45,7 +46,13 @@ void locals_make(int ranks)
 
 static bool is_store(const struct trace_event *event)
 {
-	return event->flags == KIND_STORE || event->flags == KIND_ATOMIC_STORE;
+	return event->flags == KIND_STORE || event->flags == KIND_ATOMIC_STORE || event->flags == KIND_TOUCH_STORE;
+}
+
+/* It stands for an access of some of its bytes, and for others of its page (pages/pages.h). */
+static bool is_touch(const struct trace_event *event)
+{
+	return event->flags == KIND_TOUCH_LOAD || event->flags == KIND_TOUCH_STORE;
 }
 
 static struct stretch stretch_of(const struct trace_event *event)
@@ -111,7 +118,9 @@ void local_scan(const struct trace_event *event, int rank)
 {
 	struct locals *of = &locals[rank];
 
-	if (event->kind != TRACE_LOCAL || !is_store(event) || event->local.bytes > FLAG_BYTES)
+	if (event->kind == TRACE_LOCAL && is_touch(event))
+		of->is_partial = true;
+	if (event->kind != TRACE_LOCAL || is_touch(event) || !is_store(event) || event->local.bytes > FLAG_BYTES)
 		return;
 	make_room(of);
 	of->is_sorted = false;
@@ -192,7 +201,7 @@ void peek_end(const struct access *access, bool is_first)
 
 	if (is_first && peek && peek->pending > 0)
 		peek->pending--;
-	if (!has_flag(of, &at))
+	if (!of->is_partial && !has_flag(of, &at))
 		return;
 	known = clock_of_all(access->owner);
 	clock_join(access->rank, known);
@@ -219,9 +228,11 @@ static bool is_shared(int rank)
 	return false;
 }
 
-/* Returns whether the segment has stored a small value where the others look. */
+/* Returns whether the segment has stored a small value where the others look, or may have. */
 static bool is_seen(const struct locals *of, const struct peek *peek)
 {
+	if (of->is_partial)
+		return true;
 	for (uint32_t i = 0; i < of->count; i++) {
 		struct stretch at = stretch_of(&of->queue[i]);
 
@@ -263,7 +274,8 @@ static struct access *access_of(const struct trace_event *event, int rank, uint6
 	                                   .how = is_store(event) ? HOW_STORE : HOW_LOAD,
 	                                   .is_own = true,
 	                                   .is_indivisible = event->flags >= KIND_ATOMIC_LOAD,
-	                                   .is_flag = event->local.bytes <= FLAG_BYTES,
+	                                   .is_flag = event->local.bytes <= FLAG_BYTES || is_touch(event),
+	                                   .is_some = is_touch(event),
 	                                   .strand = event->strand,
 	                                   .since_ns = since_ns,
 	                                   .site = event->site,

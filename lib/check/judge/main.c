@@ -26,12 +26,13 @@
 const char program_name[] = "oriel-check";
 
 static const char usage[] =
-	"usage: oriel-check PROGRAM [ARGUMENT...]\n"
+	"usage: oriel-check [--pages] PROGRAM [ARGUMENT...]\n"
 	"       oriel-check --job NAME [--now]\n"
 	"\n"
 	"Runs PROGRAM, which uses oriel.h, and prints at its end which one-sided operations race:\n"
 	"    oriel-run -n 4 oriel-check ./app\n"
 	"\n"
+	"  --pages      check loads and stores of windows, too: the first of each page between two calls\n"
 	"  --job NAME   judge a job that has ended without a report; an empty name: the last one\n"
 	"  --now        judge what has been recorded until now, and do not wait for the end\n"
 	"  -h, --help   print this\n"
@@ -113,6 +114,11 @@ int main(int argc, char **argv)
 	if (strcmp(option, "--deadlock") == 0 && argc == 4) {
 		deadlock_report(argv[2], atoi(argv[3]));
 		return EXIT_SUCCESS;
+	}
+	if (strcmp(option, "--pages") == 0) {
+		program_preload("liboriel-pages.so");
+		argv++;
+		argc--;
 	}
 	if (argc < 2 || argv[1][0] == '-') {
 		fputs(usage, stderr);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "check/compiled/compiled.h"
 #include "check/judge/misuse.h"
 #include "see/json_text.h"
 
@@ -225,6 +226,14 @@ static void print_loads(FILE *out, const struct job_traces *traces)
 		objects = trace->compiled_objects > objects ? trace->compiled_objects : objects;
 		unwatched_bytes += trace->unwatched_bytes;
 		lost += trace->lost_loads;
+	}
+	if (objects == OBJECTS_PAGES) {
+		fputs("oriel-check: loads and stores were checked, the first of each page between two calls\n", out);
+		if (unwatched_bytes)
+			fprintf(out,
+			        "oriel-check: those of %" PRIu64 " bytes of windows were not, which were not allocated by Oriel\n",
+			        unwatched_bytes);
+		return;
 	}
 	if (objects == 0) {
 		fputs("oriel-check: loads and stores were not checked: compile and link with -fsanitize=thread\n", out);

@@ -29,7 +29,7 @@ static void usage(FILE *to)
 {
 	fprintf(
 		to,
-		"usage: %s [--mpi=openmpi|mpich] [--profile] [--trace FILE] [--check] [--unkind SEED] PROGRAM [ARGUMENT...]\n",
+		"usage: %s [--mpi=openmpi|mpich] [--profile] [--trace FILE] [--check[=pages]] [--unkind SEED] PROGRAM [ARGUMENT...]\n",
 		say_name);
 }
 
@@ -46,7 +46,8 @@ static void help(void)
 		"  --profile[=text,json,svg]\n"
 		"               at the end, print where the ranks spent their time: oriel_profile(7)\n"
 		"  --trace FILE at the end, write a timeline of the one-sided calls to FILE, for https://ui.perfetto.dev\n"
-		"  --check      at the end, print which one-sided operations race: oriel_check(7)\n"
+		"  --check[=pages]\n"
+		"               at the end, print which one-sided operations race: oriel_check(7)\n"
 		"  --unkind SEED\n"
 		"               do whatever one-sided communication may do, by a number: late, early, out of order. A result\n"
 		"               that depends on SEED is a mistake in PROGRAM: oriel_bugs(7)\n"
@@ -63,6 +64,7 @@ struct options {
 	const char *trace;   /* NULL: none */
 	const char *unkind;  /* a seed, or NULL */
 	bool checks;
+	bool checks_pages;
 };
 
 /* Returns the value behind "=", "" if there is none, or NULL if it is another option. */
@@ -104,6 +106,14 @@ static void take_seed(const char *seed, struct options *options)
 	options->unkind = seed;
 }
 
+static void take_level(const char *level, struct options *options)
+{
+	if (*level && strcmp(level, "pages") != 0)
+		say_and_exit(EXIT_REFUSED, "there is no --check=%s: --check or --check=pages", level);
+	options->checks = true;
+	options->checks_pages = *level;
+}
+
 /* Exits after --help, --version and a wrong option. */
 static void take_option(char ***arguments, struct options *options)
 {
@@ -127,8 +137,9 @@ static void take_option(char ***arguments, struct options *options)
 		options->trace = value;
 		return;
 	}
-	if (strcmp(option, "--check") == 0) {
-		options->checks = true;
+	value = value_of(option, "--check");
+	if (value) {
+		take_level(value, options);
 		return;
 	}
 	value = value_behind(arguments, "--unkind");
@@ -221,24 +232,31 @@ static void prepare_front(const char *library, const char *mpi, const char *vari
 	preload(front);
 }
 
-/*
- * A program that was compiled with -fsanitize=thread needs libtsan. The checker has a library of
- * that name, so that the dynamic linker loads no other one.
- */
-static void prepare_loads(const char *path)
+/* Preloads a library, if it is there. */
+static void prepare_library(const char *name)
 {
 	static const char *const folders[] = { "lib/see", INSTALLED_LIBDIR "/oriel/see" };
-	int version = choice_version_of(path, "libtsan.so.");
 	char home[PATH_MAX], library[2 * PATH_MAX];
 
 	find_home(home);
-	for (size_t i = 0; version >= 0 && i < sizeof(folders) / sizeof(*folders); i++) {
-		snprintf(library, sizeof(library), "%s/%s/liboriel-tsan.so.%d", home, folders[i], version);
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		snprintf(library, sizeof(library), "%s/%s/%s", home, folders[i], name);
 		if (access(library, F_OK) == 0) {
 			preload(library);
 			return;
 		}
 	}
+}
+
+/* A program that was compiled with -fsanitize=thread needs libtsan. A library takes its name. */
+static void prepare_loads(const char *path)
+{
+	int version = choice_version_of(path, "libtsan.so.");
+	char name[64];
+
+	snprintf(name, sizeof(name), "liboriel-tsan.so.%d", version);
+	if (version >= 0)
+		prepare_library(name);
 }
 
 static void prepare_fronts(const struct options *options, const char *path)
@@ -251,6 +269,8 @@ static void prepare_fronts(const struct options *options, const char *path)
 	if (options->checks) {
 		prepare_front("check", options->mpi, "ORIEL_CHECK", "oriel-check");
 		prepare_loads(path);
+		if (options->checks_pages)
+			prepare_library("liboriel-pages.so");
 	}
 	if (!recorded)
 		return;
