@@ -685,9 +685,9 @@ static struct oriel_alike alike_of(struct alike_call *c, bool put)
 static void do_alike(struct alike_call *c, bool put)
 {
 	const struct oriel_alike alike = alike_of(c, put);
-	const uint8_t none = 0;
+	const uint16_t none = 0;
 
-	CHECK_OK(c->m, oriel_accumulate(c->win, &none, 1, ORIEL_UINT8, ORIEL_BOR, 0, c->base));
+	CHECK_OK(c->m, oriel_accumulate(c->win, &none, 1, ORIEL_UINT16, ORIEL_BOR, 0, c->base));
 	for (int at = 0, n; at < c->places.count && !multi_failed(c->m); at += n) {
 		const struct oriel_place *place = &c->list[at];
 		struct oriel_origin_piece origin = { (uint8_t *)alike.here + piece_here(&alike, place), place->size_bytes };
