@@ -7,11 +7,13 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LIBRARY_NAME "libdw.so.1"
+#define CXX_LIBRARY_NAME "libstdc++.so.6"
 
-/* The functions of libdw that are called here. */
+/* The functions of libdw that are called. */
 struct library {
 	__typeof__(dwfl_begin) *begin;
 	__typeof__(dwfl_end) *end;
@@ -41,7 +43,7 @@ static const struct entry entries[] = {
 	{ "dwfl_module_addrinfo", offsetof(struct library, function) },
 };
 
-/* Another version of the library may lack a function: it is not used then. */
+/* Another version may lack a function: it is not used then. */
 static bool open_library(struct library *library)
 {
 	void *handle = dlopen(LIBRARY_NAME, RTLD_NOW | RTLD_LOCAL);
@@ -84,20 +86,55 @@ static void find_line(const struct library *library, Dwfl_Module *module, Dwarf_
 	snprintf(place->file, sizeof(place->file), "%s", slash ? slash + 1 : path);
 }
 
+/* Cuts off the last parentheses. */
+static void cut_arguments(char *name)
+{
+	char *end = strrchr(name, ')');
+	int depth = 0;
+
+	for (; end && end > name; end--) {
+		depth += (*end == ')') - (*end == '(');
+		if (depth == 0)
+			break;
+	}
+	if (end && end > name)
+		*end = '\0';
+}
+
+/* Returns a name of C++ as in its source, for free(), or NULL. */
+static char *cxx_name(const char *symbol)
+{
+	char *(*demangle)(const char *, char *, size_t *, int *);
+	void *handle = strncmp(symbol, "_Z", 2) == 0 ? dlopen(CXX_LIBRARY_NAME, RTLD_NOW | RTLD_LOCAL) : NULL;
+	void *function = handle ? dlsym(handle, "__cxa_demangle") : NULL;
+	char *name;
+
+	if (!function)
+		return NULL;
+	memcpy(&demangle, &function, sizeof(demangle));
+	name = demangle(symbol, NULL, NULL, NULL);
+	if (name)
+		cut_arguments(name);
+	return name;
+}
+
 static void find_function(const struct library *library, Dwfl_Module *module, Dwarf_Addr address,
                           struct source_place *place)
 {
 	GElf_Off offset = 0;
 	GElf_Sym symbol;
 	const char *function = library->function(module, address, &offset, &symbol, NULL, NULL, NULL);
+	char *name;
 
 	if (!function)
 		return;
-	snprintf(place->function, sizeof(place->function), "%s", function);
+	name = cxx_name(function);
+	snprintf(place->function, sizeof(place->function), "%s", name ? name : function);
 	place->offset = offset;
+	free(name);
 }
 
-/* libdw counts the addresses of a file from a place that it has chosen. */
+/* libdw counts addresses from a place that it has chosen. */
 static bool find_names(const struct library *library, Dwfl_Module *module, uint64_t address, struct source_place *place)
 {
 	Dwarf_Addr moved = 0;

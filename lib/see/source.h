@@ -2,8 +2,8 @@
 /*
  * source.h - the line of source, or the function, that a file has at an address
  *
- * libdw reads it, opened by name, if the build found its headers (config.mk). No debug information
- * outside of the file is searched, since libdw may ask a server in the network for that.
+ * libdw reads it, opened by name, if the build found its headers (config.mk). No other file is
+ * searched: libdw may ask a server for that.
  */
 #ifndef ORIEL_SOURCE_H
 #define ORIEL_SOURCE_H
@@ -21,7 +21,7 @@ struct source_place {
 	uint64_t offset; /* in the function */
 };
 
-/* The address is as the file counts it. Returns false if no name can be read. */
+/* The address is as the file counts it. Returns false without a name. */
 bool source_find(const char *path, uint64_t address, struct source_place *place);
 
 #endif

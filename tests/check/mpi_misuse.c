@@ -219,6 +219,25 @@ static void K27_put_behind_an_epoch(void)
 		put(2);
 }
 
+/* The name of its symbol is that of void halo::swap<double>(double *, void (*)(int)) of C++. */
+static void put_of_cxx(int target) __asm__("_ZN4halo4swapIdEEvPT_PFviE") __attribute__((noinline));
+
+static void put_of_cxx(int target)
+{
+	MPI_Put(buffer, 8, MPI_BYTE, target, 0, 8, MPI_BYTE, win); /* WRONG */
+}
+
+static void K27_put_of_cxx(void)
+{
+	if (rank != 0)
+		return;
+	if (!wrong)
+		MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win);
+	put_of_cxx(2);
+	if (!wrong)
+		MPI_Win_unlock(2, win);
+}
+
 static void K27_put_before_any_epoch(void)
 {
 	if (rank == 0 && !wrong)
@@ -587,6 +606,7 @@ static const struct check_case cases[] = {
 	{ "K25_lock_beside_nocheck", K25_lock_beside_nocheck },
 	{ "K27_put_behind_an_epoch", K27_put_behind_an_epoch },
 	{ "K27_put_before_any_epoch", K27_put_before_any_epoch },
+	{ "K27_put_of_cxx", K27_put_of_cxx },
 	{ "K27_put_to_a_rank_that_start_does_not_name", K27_put_to_a_rank_that_start_does_not_name },
 	{ "K27_lock_in_an_epoch", K27_lock_in_an_epoch },
 	{ "K27_second_post", K27_second_post },

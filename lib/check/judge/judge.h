@@ -71,7 +71,7 @@ struct job_traces {
  */
 void traces_read(struct job_traces *traces, const char *job, bool now);
 
-/* If another process has claimed the job that is being ended: ends when that has printed. */
+/* If another process has claimed the job, ends when that has printed. */
 void traces_claim(const struct job_traces *traces);
 
 /* Returns the index in job_traces.sites of a site of a running process's trace. */

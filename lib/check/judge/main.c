@@ -4,9 +4,9 @@
  *
  * DESIGN NOTES
  *
- * To run a program it preloads liboriel-check.so, which lies in lib beside bin, and executes the
- * program. At the end rank 0's process runs it again, with --job (front/write.c). A process that
- * has found a deadlock runs it with --deadlock (front/watch.c).
+ * It preloads liboriel-check.so, which lies in lib beside bin, and executes the program. At the
+ * end rank 0's process runs it again, with --job (front/write.c). A process that has found a
+ * deadlock runs it with --deadlock (front/watch.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -77,8 +77,8 @@ static int judge_job(const char *job, bool now)
 }
 
 /*
- * A program that was compiled with -fsanitize=thread has the name of libtsan in its file. The
- * library in its place is used only by such a program.
+ * A program compiled with -fsanitize=thread has the name of libtsan in its file. Only such a
+ * program uses the library in its place.
  */
 static void preload_loads(const char *path)
 {
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 		return fputs(usage, stdout) < 0;
 	if (strcmp(option, "--version") == 0)
 		return printf("oriel-check %s\n", oriel_version()) < 0;
-	setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* other processes print there too */
+	setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* others print there */
 	if (strcmp(option, "--job") == 0 && (argc == 3 || (argc == 4 && strcmp(argv[3], "--now") == 0)))
 		return judge_job(argv[2], argc == 4);
 	if (strcmp(option, "--deadlock") == 0 && argc == 4) {

@@ -135,7 +135,7 @@ static bool has_traces(const char *job)
 	return has;
 }
 
-/* Ends when the judge that claimed the job has printed: the caller's rank may end the job then. */
+/* Ends when the judge that has claimed the job has printed: its rank may end it then. */
 static void __attribute__((noreturn)) end_behind_another(const char *job)
 {
 	uint64_t end = now_ns() + LIMIT_NS;
@@ -276,7 +276,7 @@ static void copy_header(struct trace *copy, const struct trace *trace)
 	copy->room_count = rooms;
 }
 
-/* Maps what was written since, unless another process has claimed the traces. */
+/* Maps what was written since, unless another has claimed it. */
 static void map_again(const char *job, struct mapped *file)
 {
 	size_t bytes;
@@ -347,7 +347,7 @@ static void find_end(struct job_traces *traces)
 	}
 }
 
-/* A rank that ends the job has made a trace: if it is gone, another rank has claimed all. */
+/* A rank that ends the job has a trace: if it is gone, another has claimed all. */
 static void end_if_claimed(const struct job_traces *traces)
 {
 	if (traces->is_running && getenv(PROGRAM_VARIABLE))
