@@ -665,6 +665,28 @@ static void K14_ticket_lock(void)
 	MPI_Win_flush(3, win);
 }
 
+/* What a fetch has seen has taken effect, though it is not complete at its origin. */
+static void K14_seen_by_a_fetch(void)
+{
+	uint64_t one = 1, seen = 0;
+
+	if (rank == 1) {
+		MPI_Accumulate(&one, 1, MPI_UINT64_T, 0, 0, 1, MPI_UINT64_T, MPI_REPLACE, win); /* RACE */
+		MPI_Win_flush_local(0, win);
+		MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Win_flush(0, win);
+	}
+	if (rank == 0) {
+		while (!racy && seen != 1) {
+			MPI_Fetch_and_op(NULL, &seen, MPI_UINT64_T, 0, 0, MPI_NO_OP, win);
+			MPI_Win_flush(0, win);
+		}
+		MPI_Put(buffer, 8, MPI_BYTE, 0, 0, 8, MPI_BYTE, win); /* RACE */
+		MPI_Win_flush(0, win);
+		MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+	}
+}
+
 static void K12_polled_flag(void)
 {
 	uint64_t one = 1;
@@ -726,6 +748,7 @@ static const struct check_case cases[] = {
 	{ "K9_requests_of_puts", K9_requests_of_puts },
 	{ "K7_types_of_accumulates", K7_types_of_accumulates },
 	{ "K14_ticket_lock", K14_ticket_lock },
+	{ "K14_seen_by_a_fetch", K14_seen_by_a_fetch },
 	{ "K12_polled_flag", K12_polled_flag },
 	{ NULL, NULL },
 };

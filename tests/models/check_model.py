@@ -21,7 +21,7 @@ At the end it leaves out rules of the judge one by one, or replaces them by wron
 Calls, where T is the target: `put T`, to one location in T's memory; `get T`, into one buffer; `use`, an access of
 that buffer by a call that returns when it is done; `set T` and `spin T`, accumulates of a word that end when they
 have taken effect: `spin` sees a `set`; `poll`: loads of a word until a put of `flag T` has come, which no recorder
-sees; `flush T`, `local T` (flush_local), `lock T`, `share T`, `unlock T`, `post O..`, `start T..`, `complete`,
+sees; `fetch`: the same by fetches, of what an accumulate brings, which `flag` stands for; `flush T`, `local T` (flush_local), `lock T`, `share T`, `unlock T`, `post O..`, `start T..`, `complete`,
 `wait`, `fence`, `precede` (a fence with NOPRECEDE), `signal T`, `taken` (signal_wait), `send T`, `ssend T` (a
 synchronous send), `recv O`, `barrier`, `bcast`, from rank 0, `reduce`, to rank 0. Of messages whose buffer is the
 rank's own memory, to which others put: `give T` (a send), `take O` (a receive), `lend T`, `expect O` (the nonblocking
@@ -93,6 +93,7 @@ RULES = {  # what is left out, or is wrong: a program that shows it
     "loads_come_after_the_call_before": "put 1; flush 1; send 1 | recv 0; load",
     "loads_may_end_what_is_put": "flag 1 | poll; reset",
     "stores_do_not_end_what_is_put": "flag 1 | reset; reset",
+    "a_fetch_may_end_what_is_accumulated": "flag 1 | fetch; reset",
     "peeked_segments_are_not_kept": "store; hoist | peek 0; put 0; flush 0 | ",
     "peeks_learn_of_the_owner": "store; send 2; hoist | peek 0; put 0; flush 0 | recv 0",
     "what_is_issued_before_a_peek_is_judged": "store; hoist | put 0; peek 0; flush 0 | ",
@@ -110,7 +111,7 @@ RULES = {  # what is left out, or is wrong: a program that shows it
     "order_is_transitive": "put 2; flush 2; send 1 | recv 0; send 2 | recv 1; put 2; flush 2",
 }
 # Programs whose verdict depends on the order of things: a race need not be reported in each execution.
-BY_CHANCE = {"set", "spin", "flag", "poll", "ssend", "hoist"}
+BY_CHANCE = {"set", "spin", "flag", "poll", "fetch", "ssend", "hoist"}
 LOADS = {"load", "store", "reset", "hoist", "poll"}
 # Calls whose begin, and whose end, is no event.
 NO_BEGIN = LOADS | {"flush", "local", "lock", "share", "wait", "taken", "hear", "join"}
@@ -157,6 +158,10 @@ MORE = [
     "put 1; flush 1; flag 1 | poll; load; store",
     "put 1; flush 1; flag 1; flush 1 | poll; reset; load",
     "put 1; flag 1 | poll; load",
+    "put 1; flag 1 | fetch; load",
+    "put 1; flush 1; flag 1 | fetch; reset; load",
+    "flag 1 | fetch; flag 1; flush 1; reset",
+    "flag 2 | flag 2; flush 2; send 2 | fetch; recv 1; reset",
     "lock 1; put 1; unlock 1 | lock 1; load; store; unlock 1",
     "lock 1; put 1; unlock 1 | store; lock 1; load; unlock 1",
     "share 1; put 1; unlock 1 | lock 1; store; unlock 1",
@@ -362,7 +367,7 @@ def may_end(program, state, rank):
             or name == "spin"
     if name == "local":
         return not own(program, state, rank, ("get",), to[0])
-    if name == "poll":
+    if name in ("poll", "fetch"):
         return state.count("effect", "flag", program.rank_of[rank]) > 0
     if name == "peek":
         return state.count("hoist", to[0]) > 0
@@ -868,6 +873,9 @@ class Judge:
                 self.end_lock(rank, name, target)
         if name == "spin" and WITHOUT != "fetch_follows_accumulate":
             self.acquire(rank, "word", to[0])
+        if name == "fetch" and WITHOUT != "a_fetch_may_end_what_is_accumulated":
+            self.complete(rank, [access for access in self.accesses
+                                 if program.lines[access[0]][access[1]] == ("flag", program.rank_of[rank])])
         if name == "complete":
             self.end_complete(program, rank, at)
         if name == "wait":

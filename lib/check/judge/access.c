@@ -377,24 +377,55 @@ static bool replaces(const struct access *access, const struct access *older)
 	       is_over(older, access->start);
 }
 
-/* Looks at the accesses of the block that may share a byte with these. */
-static void judge_block(struct access *access, struct block *block, const struct run *run)
+static void judge_or_replace(struct access *access, struct access *other)
+{
+	judge(access, other);
+	if (replaces(access, other))
+		other->is_dead = true;
+}
+
+static bool is_ended_by(const struct access *access, int index)
+{
+	for (uint32_t i = 0; i + 1 < access->end_count; i++) {
+		if (access->more_ends[i].index == index)
+			return true;
+	}
+	return access->end_count > 0 && access->end.index == index;
+}
+
+static struct end last_end(const struct access *access)
+{
+	return access->end_count > 1 ? access->more_ends[access->end_count - 2] : access->end;
+}
+
+/* The fetch may have seen the accumulate: that is over for all that know of the fetch's end. */
+static void end_fetched(struct access *fetch, struct access *other)
+{
+	struct end end = last_end(fetch);
+
+	if (other->how == HOW_ACCUMULATE && other->rank != fetch->rank && !other->is_dead &&
+	    !is_ended_by(other, end.index) && meet(fetch, other))
+		access_end(other, end);
+}
+
+typedef void visitor(struct access *access, struct access *other);
+
+/* Visits the accesses of the block that may share a byte with these. */
+static void visit_block(struct access *access, struct block *block, const struct run *run, visitor *visit)
 {
 	for (uint32_t i = 0; block && i < block->count; i++) {
 		const struct entry *entry = &block->list[i];
 
 		if (entry->first > run->last || entry->last < run->first)
 			continue;
-		judge(access, entry->access);
-		if (replaces(access, entry->access))
-			entry->access->is_dead = true;
+		visit(access, entry->access);
 		if (entry->access->is_dead)
 			block->list[i--] = block->list[--block->count];
 	}
 }
 
-/* Looks at all blocks of the table. */
-static void judge_table(struct access *access, const struct table *table)
+/* Visits all blocks of the table. */
+static void visit_table(struct access *access, const struct table *table, visitor *visit)
 {
 	uint32_t at = 0;
 	struct run whole = { 0 };
@@ -402,11 +433,11 @@ static void judge_table(struct access *access, const struct table *table)
 	next_run(access, LEVELS - 1, &at, &whole);
 	for (uint64_t i = 0; i < table->place_count; i++) {
 		for (struct block *block = table->places[i]; block; block = block->next)
-			judge_block(access, block, &whole);
+			visit_block(access, block, &whole, visit);
 	}
 }
 
-static void judge_level(struct access *access, unsigned level)
+static void visit_level(struct access *access, unsigned level, visitor *visit)
 {
 	const struct table *table = &tables[access->owner][level];
 	struct run run;
@@ -414,12 +445,12 @@ static void judge_level(struct access *access, unsigned level)
 	if (table->count == 0)
 		return;
 	if (blocks_touched(access, level) > table->place_count) {
-		judge_table(access, table);
+		visit_table(access, table, visit);
 		return;
 	}
 	for (uint32_t at = 0; next_run(access, level, &at, &run);) {
 		for (uint64_t k = block_of(run.first, level); k <= block_of(run.last, level); k++)
-			judge_block(access, find_block(table, k), &run);
+			visit_block(access, find_block(table, k), &run, visit);
 	}
 }
 
@@ -434,12 +465,16 @@ static void list(struct access *access, unsigned level)
 	}
 }
 
-static void look(struct access *access, struct clock *start)
+static void look(struct access *access, visitor *visit)
 {
-	access->start = start;
 	looks++;
 	for (unsigned level = 0; level < LEVELS; level++)
-		judge_level(access, level);
+		visit_level(access, level, visit);
+}
+
+void access_fetched(struct access *fetch)
+{
+	look(fetch, end_fetched);
 }
 
 static void free_access(struct access *access)
@@ -451,7 +486,8 @@ static void free_access(struct access *access)
 
 void access_pass(struct access *access, struct clock *start)
 {
-	look(access, start);
+	access->start = start;
+	look(access, judge_or_replace);
 	free_access(access);
 }
 
@@ -471,7 +507,8 @@ void access_await(struct access *access)
 
 void access_begin(struct access *access, struct clock *start)
 {
-	look(access, start);
+	access->start = start;
+	look(access, judge_or_replace);
 	if (!access->is_listed)
 		keep(access);
 }

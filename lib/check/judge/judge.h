@@ -265,10 +265,13 @@ struct access *access_new(struct access access, const struct trace_piece pieces[
 /* The access is over for all that know of that time. */
 void access_end(struct access *access, struct end end);
 
+/* An atomic read has ended: accumulates that it may have seen are over, too. */
+void access_fetched(struct access *fetch);
+
 /* Judges an access that begins with this clock, and keeps it. */
 void access_begin(struct access *access, struct clock *start);
 
-/* Keeps an access that begins later, so that loads may end it. */
+/* Keeps an access that begins later, so that loads and fetches may end it. */
 void access_await(struct access *access);
 
 /* Judges an access that no later one can race with, and frees it. */

@@ -206,7 +206,7 @@ void take_operation(struct view *view, const struct trace_event *event, const st
 		release_polled(operation->at);
 	if (operation->gate == GATE_NONE)
 		judge_late(view, operation);
-	else if (operation->at->is_flag && !is_peek(operation))
+	else if ((operation->at->is_flag || operation->at->how == HOW_ACCUMULATE) && !is_peek(operation))
 		access_await(operation->at);
 }
 
@@ -256,6 +256,8 @@ static void end_at_target(struct operation *operation, struct end end)
 	if (operation->is_ended & own_bit())
 		return;
 	access_end(operation->at, end);
+	if (operation->is_fetch)
+		access_fetched(operation->at);
 	if (is_peek(operation))
 		peek_end(operation->at, !operation->is_ended);
 	operation->is_ended |= own_bit();
