@@ -235,7 +235,8 @@ static void combine_gathered(const struct acc *acc, uint8_t *to)
 		copy_blocks(there, here, block_bytes, some);
 		to += acc->row.target * (ptrdiff_t)some;
 		origin += some * block_bytes;
-		result += result ? some * block_bytes : 0;
+		if (result)
+			result += some * block_bytes;
 	}
 }
 
@@ -334,8 +335,10 @@ static void combine_list(struct oriel_job *job, const struct am_list *list, uint
 		else
 			acc_apply_locked(&job->page_locks, job->page_locks.piece.addr, &acc, to, (uintptr_t)to);
 		bytes = element_span(list->type, acc.count);
-		operand += operand ? bytes : 0;
-		result += result ? bytes : 0;
+		if (operand)
+			operand += bytes;
+		if (result)
+			result += bytes;
 	}
 }
 

@@ -50,8 +50,10 @@ static void apply_list(const struct am *am, const uint8_t *ring)
 		size_t bytes = element_span(list.type, piece->count);
 
 		element_apply(list.type, list.op, target + piece->offset_bytes - list.from, operand, list.result, piece->count);
-		operand += operand ? bytes : 0;
-		list.result += list.result ? bytes : 0;
+		if (operand)
+			operand += bytes;
+		if (list.result)
+			list.result += bytes;
 	}
 	free(target);
 	free(result);
