@@ -101,15 +101,15 @@ $(B)/tests/check-mpi-callbacks-%: tests/check/mpi_callbacks.c tests/check/cases.
 $(B)/tests/check-mpi-live-%: tests/check/mpi_live.c tests/check/live.h ; $(check_of_mpi)
 
 # Objects whose loads and stores are checked.
-loads_flags = -g -fsanitize=thread -Wno-tsan
+loads_flags = -g -fsanitize=thread
 $(B)/tests/check-mpi-random-loads-%: tests/mpi/random/random.c
 	$(check_of_mpi) -O1 $(loads_flags)
 $(B)/tests/check-mpi-loads-%: tests/check/mpi_loads.c $(addprefix tests/check/,mpi_pair.h mpi_cases.h cases.h)
 	$(check_of_mpi) -O1 $(loads_flags)
 $(B)/tests/check-mpi-threads-%: tests/check/mpi_threads.c $(addprefix tests/check/,mpi_pair.h mpi_cases.h cases.h)
-	$(check_of_mpi) -O1 $(loads_flags) -fopenmp
+	$(check_of_mpi) -O1 $(loads_flags) -fopenmp -Wno-tsan
 $(B)/tests/check-mpi-random-threads-%: tests/check/mpi_random_threads.c
-	$(check_of_mpi) -O1 $(loads_flags) -fopenmp
+	$(check_of_mpi) -O1 $(loads_flags) -fopenmp -Wno-tsan
 # The same, with pages in place of that; and a program whose functions MPI calls.
 $(B)/tests/check-mpi-touches-%: tests/check/mpi_loads.c $(addprefix tests/check/,mpi_pair.h mpi_cases.h cases.h)
 	$(check_of_mpi) -O1 -g
