@@ -100,6 +100,14 @@ static void copy_private(char *to, const struct page_range *pages)
 	}
 }
 
+/* Not by mremap(3): UCX replaces it by a function that loses `to`. */
+int page_move(void *from, size_t bytes, void *to)
+{
+	long moved = syscall(SYS_mremap, from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+
+	return moved == -1 ? errno : 0;
+}
+
 /* Exchanges the pages while nothing may write to them. Closes fd. */
 static int exchange(int fd, const struct page_range *pages, int file, void *fresh)
 {
@@ -111,8 +119,7 @@ static int exchange(int fd, const struct page_range *pages, int file, void *fres
 			copy_private(fresh, pages);
 		else
 			copy_memory_file(fresh, at, pages->size_bytes, file);
-		if (mremap(fresh, pages->size_bytes, pages->size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED)
-			error = errno;
+		error = page_move(fresh, pages->size_bytes, at);
 	}
 	if (error)
 		release(fd, pages);

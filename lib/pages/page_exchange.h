@@ -4,8 +4,8 @@
  *
  * DESIGN NOTES
  *
- * The pages are copied into a new mapping, and mremap(2) puts it in their place in one step:
- * readers see the old bytes or the new ones, which are equal. userfaultfd(2) protects the old pages
+ * The pages are copied into a new mapping, which page_move puts in their place in one step: readers
+ * see the old bytes or the new ones, which are equal. userfaultfd(2) protects the old pages
  * against writing: a thread that writes sleeps in its page fault until the exchange. Only existing
  * pages can be protected, so private pages are read first. Pages of zeroes are not copied.
  *
@@ -24,6 +24,7 @@
 #define ORIEL_PAGE_EXCHANGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pages/own_pages.h"
@@ -38,6 +39,9 @@ int page_exchange(const struct page_range *pages, int file, void *fresh);
 
 /* Returns 0 if that seems possible, or an errno value. */
 int page_exchange_try(void);
+
+/* Moves a mapping over another one. Returns 0 or an errno value. */
+int page_move(void *from, size_t bytes, void *to);
 
 /* A userfaultfd(2) */
 

@@ -325,7 +325,7 @@ static void put_copy(const struct shared_piece *piece)
 	void *at = (void *)piece->pages.first;
 	size_t bytes = piece->pages.size_bytes;
 
-	if (!piece->copy || mremap(piece->copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED)
+	if (!piece->copy || page_move(piece->copy, bytes, at))
 		mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, piece->fd, 0);
 	close(piece->fd);
 }
