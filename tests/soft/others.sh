@@ -203,7 +203,8 @@ run_ucx() {
 fi_test() { # name, provider, kind of endpoint
 	both "$before fi_pingpong" "-B @P -I 100 -c -p $2 -e $3" "-P @P -I 100 -c -p $2 -e $3 $address"
 	local status=$?
-	if [ $status -eq 0 ]; then
+	# At the end each side may disconnect before the other has seen that its last message has come: all sizes were exchanged.
+	if [ $status -eq 0 ] || grep -q '^1m ' "$out/client"; then
 		say ok "$1"
 	elif grep -q 'fi_getinfo.*No data available' "$out/server"; then
 		say skip "$1" "the provider has no such endpoint on this device"
