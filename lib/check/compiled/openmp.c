@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "see/front/behind.h"
 #include "check/compiled/strand.h"
 #include "check/compiled/watch.h"
 
@@ -138,17 +139,9 @@ static struct {
 #undef X
 } next;
 
-/* ISO C has no cast from an object's address to a function's. */
-static void find(const char *name, void *function)
-{
-	void *found = dlsym(RTLD_NEXT, name);
-
-	memcpy(function, &found, sizeof(found));
-}
-
 static __attribute__((noinline)) void find_all(void)
 {
-#define X(name) find(#name, &next.name);
+#define X(name) find_behind(#name, &next.name);
 	CALLS(X)
 #undef X
 }

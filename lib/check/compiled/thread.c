@@ -14,6 +14,7 @@
 #include <threads.h>
 #include <time.h>
 
+#include "see/front/behind.h"
 #include "check/compiled/strand.h"
 #include "check/compiled/tsan.h"
 #include "check/compiled/watch.h"
@@ -82,25 +83,17 @@ int __cxa_guard_acquire(int64_t *guard);
 void __cxa_guard_release(int64_t *guard);
 #pragma GCC visibility pop
 
-/* ISO C has no cast from an object's address to a function's. */
-static void find(const char *name, void *function)
-{
-	void *found = dlsym(RTLD_NEXT, name);
-
-	memcpy(function, &found, sizeof(found));
-}
-
 static __attribute__((noinline)) void find_all(void)
 {
-#define X(name) find(#name, &next.name);
+#define X(name) find_behind(#name, &next.name);
 	CALLS(X)
 #undef X
-	find("pthread_mutex_clocklock", &next.pthread_mutex_clocklock);
-	find("pthread_cond_clockwait", &next.pthread_cond_clockwait);
-	find("pthread_clockjoin_np", &next.pthread_clockjoin_np);
-	find("pthread_rwlock_clockrdlock", &next.pthread_rwlock_clockrdlock);
-	find("pthread_rwlock_clockwrlock", &next.pthread_rwlock_clockwrlock);
-	find("sem_clockwait", &next.sem_clockwait);
+	find_behind("pthread_mutex_clocklock", &next.pthread_mutex_clocklock);
+	find_behind("pthread_cond_clockwait", &next.pthread_cond_clockwait);
+	find_behind("pthread_clockjoin_np", &next.pthread_clockjoin_np);
+	find_behind("pthread_rwlock_clockrdlock", &next.pthread_rwlock_clockrdlock);
+	find_behind("pthread_rwlock_clockwrlock", &next.pthread_rwlock_clockwrlock);
+	find_behind("sem_clockwait", &next.sem_clockwait);
 }
 
 /* Constructors of other libraries may come first. */
@@ -501,7 +494,7 @@ int __cxa_guard_acquire(int64_t *guard)
 	int is_first;
 
 	if (!next.__cxa_guard_acquire)
-		find("__cxa_guard_acquire", &next.__cxa_guard_acquire);
+		find_behind("__cxa_guard_acquire", &next.__cxa_guard_acquire);
 	is_first = next.__cxa_guard_acquire(guard);
 	acquires(HERE, guard, 0);
 	return is_first;
@@ -510,7 +503,7 @@ int __cxa_guard_acquire(int64_t *guard)
 void __cxa_guard_release(int64_t *guard)
 {
 	if (!next.__cxa_guard_release)
-		find("__cxa_guard_release", &next.__cxa_guard_release);
+		find_behind("__cxa_guard_release", &next.__cxa_guard_release);
 	releases(HERE, guard);
 	next.__cxa_guard_release(guard);
 }

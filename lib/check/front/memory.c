@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "see/front/behind.h"
 #include "base/util.h"
 #include "check/front/loads.h"
 #include "check/front/write.h"
@@ -140,13 +141,6 @@ static struct {
 	void *(*realloc)(void *memory, size_t bytes);
 } next;
 
-static void find(const char *name, void *function)
-{
-	void *found = dlsym(RTLD_NEXT, name);
-
-	memcpy(function, &found, sizeof(found));
-}
-
 /* dlsym may free the text of an error: it is let go, while the function is looked for. */
 static bool find_free(void)
 {
@@ -154,7 +148,7 @@ static bool find_free(void)
 
 	if (__atomic_exchange_n(&is_looked_for, true, __ATOMIC_RELAXED))
 		return next.free;
-	find("free", &next.free);
+	find_behind("free", &next.free);
 	return true;
 }
 
@@ -191,7 +185,7 @@ __attribute__((visibility("default"))) void *realloc(void *memory, size_t bytes)
 	void *now;
 
 	if (!next.realloc)
-		find("realloc", &next.realloc);
+		find_behind("realloc", &next.realloc);
 	if (memory && has_threads())
 		loads_freed(first, malloc_usable_size(memory));
 	now = next.realloc(memory, bytes);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "see/front/behind.h"
 #include "oriel.h"
 #include "check/front/watch.h"
 #include "see/tool.h"
@@ -43,14 +44,6 @@ static oriel_group *world; /* of it */
 
 /* ---- begin ---- */
 
-/* ISO C has no cast from an object's address to a function's. */
-static void find(const char *name, void *function)
-{
-	void *found = dlsym(RTLD_NEXT, name);
-
-	memcpy(function, &found, sizeof(found));
-}
-
 static void ignore_blocked(const struct tool_blocked *blocked)
 {
 	(void)blocked;
@@ -67,7 +60,7 @@ __attribute__((constructor)) static void find_all(void)
 		.version = TOOL_VERSION, .job_opened = trace_job, .blocked = ignore_blocked, .unblocked = ignore_unblocked
 	};
 
-#define X(name) find("oriel_" #name, &next.name);
+#define X(name) find_behind("oriel_" #name, &next.name);
 	CALLS(X)
 #undef X
 	if (next.init)

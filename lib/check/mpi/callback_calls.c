@@ -154,7 +154,7 @@ static words_function *given_to(const char *name, const void *caller)
 	words_function *function = NULL;
 
 	given(caller, false);
-	find_next(name, &function);
+	find_behind(name, &function);
 	if (!function)
 		abort(); /* the program has called it: it is there */
 	return function;

@@ -8,23 +8,17 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "see/front/behind.h"
+
 static struct {
 #define X(name) __typeof__(MPI_##name) *name;
 	CALLS(X)
 #undef X
 } next;
 
-/* ISO C has no cast from an object's address to a function's. */
-static void find_next(const char *name, void *function)
-{
-	void *found = dlsym(RTLD_NEXT, name);
-
-	memcpy(function, &found, sizeof(found));
-}
-
 __attribute__((constructor)) static void find_all(void)
 {
-#define X(name) find_next("PMPI_" #name, &next.name);
+#define X(name) find_behind("PMPI_" #name, &next.name);
 	CALLS(X)
 #undef X
 }

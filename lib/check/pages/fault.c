@@ -4,14 +4,15 @@
  *
  * DESIGN NOTES
  *
- * The handler is the process's own. What the program sets in its place is kept, and called for
- * other faults.
+ * This library's handler stays installed. A handler that the program installs is stored, and called
+ * for other faults.
  *
  * A load may be wider than what the source names. Compilers join neighbours of at most 8 bytes, and
  * load whole vectors, beginning with an element that the source names. Where the vector begins on
  * the page before, any byte of it may be the element. Functions of text load aligned vectors around
  * the text. Vectors with masks, in loads and stores, may leave out any element.
  */
+#include "see/front/behind.h"
 #include "check/pages/pages.h"
 
 #include <dlfcn.h>
@@ -202,16 +203,9 @@ bool fault_describe(const struct fault *fault, bool follows, struct compiled_run
 
 /* ---- the handler ---- */
 
-static void find_next(const char *name, void *function)
-{
-	void *found = dlsym(RTLD_NEXT, name);
-
-	memcpy(function, &found, sizeof(found));
-}
-
 static void find_all(void)
 {
-#define X(name) find_next(#name, &next.name);
+#define X(name) find_behind(#name, &next.name);
 	CALLS(X)
 #undef X
 }

@@ -16,6 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "see/front/behind.h"
 #include "check/pages/pages.h"
 
 /* The headers of glibc have these. */
@@ -42,13 +43,6 @@ struct calls {
 #undef X
 };
 
-static void find(const char *name, void *function)
-{
-	void *found = dlsym(RTLD_NEXT, name);
-
-	memcpy(function, &found, sizeof(found));
-}
-
 /* Returns the functions behind this library, which others may call before its constructors. */
 static const struct calls *next(void)
 {
@@ -57,7 +51,7 @@ static const struct calls *next(void)
 
 	if (__atomic_load_n(&is_found, __ATOMIC_ACQUIRE))
 		return &calls;
-#define X(name) find(#name, &calls.name);
+#define X(name) find_behind(#name, &calls.name);
 	CALLS(X)
 #undef X
 	__atomic_store_n(&is_found, true, __ATOMIC_RELEASE);

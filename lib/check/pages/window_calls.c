@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "see/front/behind.h"
 #include "check/pages/pages.h"
 #include "oriel.h"
 
@@ -15,16 +16,9 @@ static struct {
 #undef X
 } next;
 
-static void find(const char *name, void *function)
-{
-	void *found = dlsym(RTLD_NEXT, name);
-
-	memcpy(function, &found, sizeof(found));
-}
-
 __attribute__((constructor)) static void find_all(void)
 {
-#define X(name) find("oriel_" #name, &next.name);
+#define X(name) find_behind("oriel_" #name, &next.name);
 	CALLS(X)
 #undef X
 }

@@ -40,7 +40,7 @@ static struct {
 
 __attribute__((constructor)) static void find_all(void)
 {
-#define X(name) mpi_behind("PMPI_" #name, &next.name);
+#define X(name) find_behind("PMPI_" #name, &next.name);
 	CALLS(X)
 #undef X
 }

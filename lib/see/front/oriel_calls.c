@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "see/front/behind.h"
 #include "oriel.h"
 #include "base/util.h"
 #include "see/front/call.h"
@@ -31,17 +32,9 @@ static struct {
 #undef X
 } next;
 
-/* ISO C has no cast from an object's address to a function's. */
-static void find(const char *name, void *function)
-{
-	void *found = dlsym(RTLD_NEXT, name);
-
-	memcpy(function, &found, sizeof(found));
-}
-
 __attribute__((constructor)) static void find_all(void)
 {
-#define X(name) find("oriel_" #name, &next.name);
+#define X(name) find_behind("oriel_" #name, &next.name);
 	CALLS(X)
 #undef X
 	if (next.init)
