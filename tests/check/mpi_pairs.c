@@ -665,7 +665,7 @@ static void K14_ticket_lock(void)
 	MPI_Win_flush(3, win);
 }
 
-/* What a fetch has seen has taken effect, though it is not complete at its origin. */
+/* A fetch sees the accumulate: it has taken effect, although its origin has not completed it. */
 static void K14_seen_by_a_fetch(void)
 {
 	uint64_t one = 1, seen = 0;

@@ -403,7 +403,7 @@ static void write_loads(void)
 		write_run(&runs[i]);
 }
 
-/* Writes those before the event. What is refused is looked for behind its call. */
+/* Writes loads and stores before the event. For a refused call the event after it writes them. */
 static void write_loads_before(struct trace_event *event)
 {
 	if (event->kind != TRACE_REFUSED)
@@ -425,7 +425,7 @@ static void write_full(void)
 	is_busy = false;
 }
 
-/* A strand orders others. What it has loaded and stored before comes first. */
+/* Records an order of strands, behind what this strand has loaded and stored before it. */
 static void write_order(enum compiled_order order, uint64_t number)
 {
 	static const uint16_t kinds[] = { [ORDER_RELEASE] = TRACE_RELEASE,

@@ -2,8 +2,8 @@
 /*
  * See profile.h. Programs read this: fields may be added, none changed. Times are in ns.
  *
- * Of a large job the JSON has what took longest, until it has the bytes that are allowed. What an
- * entry names is there, too.
+ * The JSON of a large job has the entries that took longest, up to the allowed number of bytes. The
+ * windows and call sites that an entry names are in it, too.
  */
 #include <inttypes.h>
 #include <stdlib.h>
