@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Conformance of the connection manager: events, private data, refusals. Both sides live in one process. */
+#include "cm.h"
 #include "lab.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -22,64 +22,14 @@ struct two {
 };
 
 enum {
-	EVENT_MS = 30000,       /* of events that come */
 	CUT_MS = 701,           /* of the adversary's seed below */
 	REASON_NO_LISTENER = 8, /* "invalid service ID" */
 	REASON_CONSUMER = 28,
 };
 
-/* The next event of a channel within some time; NULL: none. */
-static struct rdma_cm_event *get_within(struct rdma_event_channel *channel, int ms)
-{
-	struct pollfd ready = { .fd = channel->fd, .events = POLLIN };
-	struct rdma_cm_event *event;
-
-	if (poll(&ready, 1, ms) != 1 || rdma_get_cm_event(channel, &event) != 0)
-		return NULL;
-	return event;
-}
-
-static struct rdma_cm_event *get(struct rdma_event_channel *channel)
-{
-	return get_within(channel, EVENT_MS);
-}
-
-static int type_of_next(struct rdma_event_channel *channel)
-{
-	struct rdma_cm_event *event = get(channel);
-	int type = event ? (int)event->event : -1;
-
-	if (event)
-		rdma_ack_cm_event(event);
-	return type;
-}
-
-/* The first IPv4 address that rdma_cm finds a device for. */
-static bool find_addr(struct sockaddr_in *addr)
-{
-	struct rdma_event_channel *channel = rdma_create_event_channel();
-	struct ifaddrs *list;
-	bool found = false;
-
-	if (!channel || getifaddrs(&list) != 0)
-		return false;
-	for (struct ifaddrs *i = list; i && !found; i = i->ifa_next) {
-		struct rdma_cm_id *id;
-
-		if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET || rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) != 0)
-			continue;
-		memcpy(addr, i->ifa_addr, sizeof(*addr));
-		addr->sin_port = 0;
-		found = rdma_bind_addr(id, (struct sockaddr *)addr) == 0 && id->verbs;
-		rdma_destroy_id(id);
-	}
-	freeifaddrs(list);
-	return found;
-}
-
 static enum lab_verdict open_two(struct two *t, int backlog)
 {
-	if (!find_addr(&t->addr))
+	if (!find_addr(&t->addr, RDMA_PS_TCP))
 		return LAB_UNSUPPORTED;
 	t->active = rdma_create_event_channel();
 	t->passive = rdma_create_event_channel();
@@ -530,7 +480,7 @@ static enum lab_verdict cm__destroyed_while_its_event_is_fetched(void)
 	struct sockaddr_in addr;
 	pthread_t thread;
 
-	if (!channel || !find_addr(&addr))
+	if (!channel || !find_addr(&addr, RDMA_PS_TCP))
 		return LAB_UNSUPPORTED;
 	CHECK(pthread_create(&thread, NULL, fetch_until_the_last, channel) == 0);
 	for (int i = 0; i <= ROUNDS; i++) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Conformance of the connection manager where nothing is connected: port space UDP. Both sides live in one process. */
+#include "cm.h"
 #include "lab.h"
 
 #include <errno.h>
-#include <ifaddrs.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -14,7 +14,6 @@
 #include <string.h>
 
 enum {
-	EVENT_MS = 30000, /* of events that come */
 	NO_EVENT_MS = 50, /* of one that does not */
 	GRH = 40,
 	REQ_PRIVATE = 180, /* bytes */
@@ -26,24 +25,6 @@ struct two {
 	struct sockaddr_in addr;
 };
 
-static struct rdma_cm_event *get(struct rdma_event_channel *channel)
-{
-	struct pollfd ready = { .fd = channel->fd, .events = POLLIN };
-	struct rdma_cm_event *event;
-
-	return poll(&ready, 1, EVENT_MS) == 1 && rdma_get_cm_event(channel, &event) == 0 ? event : NULL;
-}
-
-static int type_of_next(struct rdma_event_channel *channel)
-{
-	struct rdma_cm_event *event = get(channel);
-	int type = event ? (int)event->event : -1;
-
-	if (event)
-		rdma_ack_cm_event(event);
-	return type;
-}
-
 static bool is_quiet(const struct rdma_event_channel *channel)
 {
 	struct pollfd ready = { .fd = channel->fd, .events = POLLIN };
@@ -51,32 +32,9 @@ static bool is_quiet(const struct rdma_event_channel *channel)
 	return poll(&ready, 1, NO_EVENT_MS) == 0;
 }
 
-/* The first IPv4 address that rdma_cm finds a device for. */
-static bool find_addr(struct sockaddr_in *addr)
-{
-	struct rdma_event_channel *channel = rdma_create_event_channel();
-	struct ifaddrs *list;
-	bool found = false;
-
-	if (!channel || getifaddrs(&list) != 0)
-		return false;
-	for (struct ifaddrs *i = list; i && !found; i = i->ifa_next) {
-		struct rdma_cm_id *id;
-
-		if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET || rdma_create_id(channel, &id, NULL, RDMA_PS_UDP) != 0)
-			continue;
-		memcpy(addr, i->ifa_addr, sizeof(*addr));
-		addr->sin_port = 0;
-		found = rdma_bind_addr(id, (struct sockaddr *)addr) == 0 && id->verbs;
-		rdma_destroy_id(id);
-	}
-	freeifaddrs(list);
-	return found;
-}
-
 static enum lab_verdict open_two(struct two *t)
 {
-	if (!find_addr(&t->addr))
+	if (!find_addr(&t->addr, RDMA_PS_UDP))
 		return LAB_UNSUPPORTED;
 	t->active = rdma_create_event_channel();
 	t->passive = rdma_create_event_channel();
@@ -287,7 +245,7 @@ static enum lab_verdict cm_ud__synchronously(void)
 	pthread_t thread;
 	void *accepted;
 
-	if (!find_addr(&addr))
+	if (!find_addr(&addr, RDMA_PS_UDP))
 		return LAB_UNSUPPORTED;
 	CHECK(rdma_create_id(NULL, &listener, NULL, RDMA_PS_UDP) == 0);
 	CHECK(rdma_bind_addr(listener, (struct sockaddr *)&addr) == 0 && rdma_listen(listener, 1) == 0);
