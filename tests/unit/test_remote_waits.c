@@ -18,6 +18,7 @@
 #define BEGUN 1e11
 #define AHEAD 50e6 /* ranks 2 and 3 */
 #define ERROR_NS 5e3
+#define EPOCH 2 /* of a wait for a post or complete */
 
 static struct part *made[PARTS];
 static struct read_part list[PARTS];
@@ -51,14 +52,18 @@ static void open_parts(void)
 /* A rank begins a call. */
 static void begin(int rank, enum part_event event, uint64_t number, double us)
 {
-	made[rank]->remote.begins[made[rank]->remote.begin_count++] =
-		(struct part_begin){ number, at(rank, us), 0, event, 0 };
+	made[rank]->remote.begins[made[rank]->remote.begin_count++] = (struct part_begin){ number, at(rank, us), 0, event };
 }
 
-/* The rank's last call ends. */
-static void end(int rank, double us)
+/* Returns the number of a post or complete: of the epoch with a rank. */
+static uint64_t with(int rank, uint64_t epoch)
 {
-	made[rank]->remote.begins[made[rank]->remote.begin_count - 1].ended_ns = at(rank, us);
+	return (uint64_t)(rank + 1) << PART_RANK_SHIFT | epoch;
+}
+
+static uint64_t with_0(uint64_t epoch)
+{
+	return with(0, epoch);
 }
 
 /* Rank 0 waits, for these ranks, or any: the profile has that as a whole. */
@@ -82,6 +87,7 @@ static struct part_remote_wait *wait_for_rank(enum part_event event, enum wait_c
 
 	wait->rank_count = 1;
 	wait->ranks[0] = rank;
+	wait->epochs[0] = EPOCH;
 	return wait;
 }
 
@@ -132,10 +138,11 @@ static void post__splits_lateness_and_handover(void)
 {
 	open_parts();
 	wait_for_rank(EVENT_POST, WAIT_LATE_POST, 1000, 2);
-	begin(2, EVENT_POST, 1, -500); /* of the epoch before */
-	begin(2, EVENT_POST, 2, 700);
-	begin(2, EVENT_POST, 3, 1500); /* of the next one */
-	begin(3, EVENT_POST, 2, 900);  /* of another rank */
+	begin(2, EVENT_POST, with_0(EPOCH - 1), -500);
+	begin(2, EVENT_POST, with_0(EPOCH), 700);
+	begin(2, EVENT_POST, with(1, EPOCH), 800); /* for another rank */
+	begin(2, EVENT_POST, with_0(EPOCH + 1), 1001);
+	begin(3, EVENT_POST, with_0(EPOCH), 900); /* of another rank */
 	judge(WAIT_LATE_POST, 2, 700, 300);
 	CU_ASSERT_EQUAL(told_us(WAIT_LATE_POST, -1), 0);
 	CU_ASSERT_EQUAL(profile.waits_ns, 1000000);
@@ -151,25 +158,23 @@ static void posts__blame_the_last_of_those_awaited(void)
 	wait = wait_for_rank(EVENT_POST, WAIT_LATE_POST, 1000, 2);
 	wait->rank_count = 2;
 	wait->ranks[1] = 1;
-	begin(1, EVENT_POST, 1, 800);
-	begin(2, EVENT_POST, 1, 300);
-	begin(3, EVENT_POST, 1, 900);
+	wait->epochs[1] = EPOCH + 5;
+	begin(1, EVENT_POST, with_0(EPOCH + 5), 800);
+	begin(2, EVENT_POST, with_0(EPOCH), 300);
+	begin(3, EVENT_POST, with_0(EPOCH), 900);
 	judge(WAIT_LATE_POST, 1, 800, 200);
 	close_parts();
 }
 
-/* The one before ended before this rank posted, and the next one began before the wait's end was seen. */
+/* By clocks it may be the one before, which began within the error, or the next one, too. */
 static void complete__is_the_one_of_the_epoch(void)
 {
 	open_parts();
 	wait_for_rank(EVENT_COMPLETE, WAIT_LATE_COMPLETE, 1000, 2);
-	begin(0, EVENT_POST, 8, -400);
-	begin(0, EVENT_POST, 9, 1001); /* the next epoch's */
-	begin(2, EVENT_COMPLETE, 1, -600);
-	end(2, -500);
-	begin(2, EVENT_COMPLETE, 2, 700);
-	end(2, 750);
-	begin(2, EVENT_COMPLETE, 3, 900);
+	begin(2, EVENT_COMPLETE, with_0(EPOCH - 1), 3);
+	begin(2, EVENT_COMPLETE, with_0(EPOCH), 700);
+	begin(2, EVENT_COMPLETE, with(1, EPOCH), 800); /* for another rank */
+	begin(2, EVENT_COMPLETE, with_0(EPOCH + 1), 900);
 	judge(WAIT_LATE_COMPLETE, 2, 700, 300);
 	close_parts();
 }
@@ -179,9 +184,17 @@ static void complete__that_is_not_known_leaves_the_wait_whole(void)
 {
 	open_parts();
 	wait_for_rank(EVENT_COMPLETE, WAIT_LATE_COMPLETE, 1000, 2);
-	begin(0, EVENT_POST, 8, -400);
-	begin(2, EVENT_COMPLETE, 1, -600);
-	end(2, -500);
+	begin(2, EVENT_COMPLETE, with_0(EPOCH - 1), 500);
+	judge(WAIT_LATE_COMPLETE, -1, 1000, 0);
+	close_parts();
+}
+
+/* Its group could not be counted. */
+static void complete__of_an_epoch_without_a_number_leaves_the_wait_whole(void)
+{
+	open_parts();
+	wait_for_rank(EVENT_COMPLETE, WAIT_LATE_COMPLETE, 1000, 2)->epochs[0] = 0;
+	begin(2, EVENT_COMPLETE, with_0(EPOCH), 700);
 	judge(WAIT_LATE_COMPLETE, -1, 1000, 0);
 	close_parts();
 }
@@ -194,7 +207,9 @@ static void posts__stay_whole_if_one_is_not_known(void)
 	wait = wait_for_rank(EVENT_POST, WAIT_LATE_POST, 1000, 2);
 	wait->rank_count = 2;
 	wait->ranks[1] = 3;
-	begin(2, EVENT_POST, 1, 300);
+	wait->epochs[1] = EPOCH;
+	begin(2, EVENT_POST, with_0(EPOCH), 300);
+	begin(3, EVENT_POST, with_0(EPOCH - 1), 500);
 	judge(WAIT_LATE_POST, -1, 1000, 0);
 	close_parts();
 }
@@ -204,12 +219,12 @@ static void waits__below_twice_the_error_stay_whole(void)
 {
 	open_parts();
 	wait_for_rank(EVENT_POST, WAIT_LATE_POST, 9, 2);
-	begin(2, EVENT_POST, 1, 5);
+	begin(2, EVENT_POST, with_0(EPOCH), 5);
 	judge(WAIT_LATE_POST, -1, 9, 0);
 	close_parts();
 	open_parts();
 	wait_for_rank(EVENT_POST, WAIT_LATE_POST, 11, 2);
-	begin(2, EVENT_POST, 1, 5);
+	begin(2, EVENT_POST, with_0(EPOCH), 5);
 	judge(WAIT_LATE_POST, 2, 5, 6);
 	close_parts();
 }
@@ -240,8 +255,8 @@ static void lock__takes_the_last_unlock_of_that_member_or_of_all(void)
 {
 	open_parts();
 	wait_for(EVENT_UNLOCK, WAIT_LOCK, 0, 1000)->number = 2;
-	begin(2, EVENT_UNLOCK, 2ULL << PART_UNLOCK_SHIFT | 1, 400);
-	begin(3, EVENT_UNLOCK, 3ULL << PART_UNLOCK_SHIFT | 1, 600); /* another member's */
+	begin(2, EVENT_UNLOCK, 2ULL << PART_RANK_SHIFT | 1, 400);
+	begin(3, EVENT_UNLOCK, 3ULL << PART_RANK_SHIFT | 1, 600); /* another member's */
 	judge(WAIT_LOCK, 2, 400, 600);
 	begin(3, EVENT_UNLOCK, 1, 700);
 	judge(WAIT_LOCK, 3, 700, 300);
@@ -313,7 +328,7 @@ static void roots__of_a_late_rank_elsewhere_are_those_that_it_waited_for(void)
 {
 	open_parts();
 	wait_for_rank(EVENT_POST, WAIT_LATE_POST, 1000, 2);
-	begin(2, EVENT_POST, 1, 700);
+	begin(2, EVENT_POST, with_0(EPOCH), 700);
 	note_lateness(2, PART_NONE, 3, 100, 500);
 	note_lateness(3, PART_NONE, 1, 450, 600);
 	note_lateness(3, PART_NONE, 0, 800, 900); /* later than the lateness */
@@ -330,7 +345,7 @@ static void roots__that_end_at_the_border_go_on_behind_it(void)
 {
 	open_parts();
 	wait_for_rank(EVENT_POST, WAIT_LATE_POST, 1000, 2);
-	begin(2, EVENT_POST, 1, 700);
+	begin(2, EVENT_POST, with_0(EPOCH), 700);
 	made[1]->header.wait_count = 1;
 	made[1]->waits[0] = (struct part_wait){ .cause = WAIT_LATE_COMPLETE, .count = 1, .ns = 800000, .max_ns = 800000 };
 	made[1]->waits[0].roots[0] = (struct part_root){ .rank = 0, .ns = 800000 };
@@ -348,7 +363,7 @@ static void roots__stay_if_they_are_not_those_of_the_lateness(void)
 {
 	open_parts();
 	wait_for_rank(EVENT_POST, WAIT_LATE_POST, 1000, 2);
-	begin(2, EVENT_POST, 1, 700);
+	begin(2, EVENT_POST, with_0(EPOCH), 700);
 	made[1]->header.wait_count = 1;
 	made[1]->waits[0] = (struct part_wait){ .cause = WAIT_LATE_COMPLETE, .count = 1, .ns = 800000, .max_ns = 800000 };
 	made[1]->waits[0].roots[0] = (struct part_root){ .rank = 3, .ns = 800000 };
@@ -365,7 +380,7 @@ static void roots__of_a_circle_end(void)
 {
 	open_parts();
 	wait_for_rank(EVENT_POST, WAIT_LATE_POST, 1000, 2);
-	begin(2, EVENT_POST, 1, 700);
+	begin(2, EVENT_POST, with_0(EPOCH), 700);
 	note_lateness(2, PART_NONE, 3, 0, 700);
 	note_lateness(3, PART_NONE, 2, 0, 700);
 	gather_again();
@@ -377,7 +392,7 @@ static void divide__needs_clocks_that_can_be_compared(void)
 {
 	open_parts();
 	wait_for_rank(EVENT_POST, WAIT_LATE_POST, 1000, 2);
-	begin(2, EVENT_POST, 1, 700);
+	begin(2, EVENT_POST, with_0(EPOCH), 700);
 	parts.unaligned = 1;
 	judge(WAIT_LATE_POST, -1, 1000, 0);
 	close_parts();
@@ -410,6 +425,7 @@ void suite_remote_waits(void)
 	CU_ADD_TEST(suite, posts__stay_whole_if_one_is_not_known);
 	CU_ADD_TEST(suite, complete__is_the_one_of_the_epoch);
 	CU_ADD_TEST(suite, complete__that_is_not_known_leaves_the_wait_whole);
+	CU_ADD_TEST(suite, complete__of_an_epoch_without_a_number_leaves_the_wait_whole);
 	CU_ADD_TEST(suite, waits__below_twice_the_error_stay_whole);
 	CU_ADD_TEST(suite, fence__takes_the_last_of_that_number);
 	CU_ADD_TEST(suite, fence__stays_whole_if_a_member_is_not_known);

@@ -95,17 +95,6 @@ uint64_t notes_inside(int rank);
 /* Returns false as long as a rank of the job may run on another machine. */
 bool notes_know_all(void);
 
-/* remote.c: what the report needs for waits for ranks of other machines */
-
-/* A call begins, as in notes_add. */
-void remote_add_begin(struct part *part, enum part_event event, uint32_t window, uint64_t number, uint64_t begun);
-
-/* A complete has ended, as in notes_end_complete. */
-void remote_end_complete(struct part *part, uint32_t window, uint64_t number, uint64_t ended);
-
-/* Adds a wait; without a place if it is for more ranks than that has. One thread at a time. */
-void remote_add_wait(struct part *part, const struct part_remote_wait *wait, const struct rank_list *ranks);
-
 /* call.c: calls */
 
 #define CALL_NO_DISP UINT64_MAX
@@ -185,6 +174,24 @@ void creation_begins(const struct call *call, const int ranks[], int count);
 
 /* Notes that the window's end begins. */
 void removal_begins(const struct call *call);
+
+/* remote.c: what the report needs for waits for ranks of other machines */
+
+/* A call begins, as in notes_add. Of posts nothing is added (remote_posted). */
+void remote_add_begin(struct part *part, enum part_event event, uint32_t window, uint64_t number, uint64_t begun);
+
+/* Returns whether a post or start must be followed by remote_posted or remote_started. */
+bool remote_wants_groups(const struct call *call);
+
+/*
+ * The call has posted to these ranks of the job, or started an epoch with them. The list, made by
+ * malloc, is freed here; NULL: the ranks are not known.
+ */
+void remote_posted(const struct call *call, int *ranks, int count);
+void remote_started(const struct call *call, int *ranks, int count);
+
+/* Adds a wait; without a place if it is for more ranks than that has. One thread at a time. */
+void remote_add_wait(struct part *part, const struct part_remote_wait *wait, const struct rank_list *ranks);
 
 /* meetings.c: calls from which no member returns before all have begun them */
 

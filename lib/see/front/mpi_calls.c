@@ -193,19 +193,36 @@ int MPI_Win_fence(int assertions, MPI_Win win)
 	return call_leave(&call, 0, next.Win_fence(assertions, win));
 }
 
+/* The call has opened an epoch. Gives the group's ranks to remote_posted or remote_started. */
+static void take_group(const struct call *call, MPI_Group group,
+                       void (*take)(const struct call *call, int *ranks, int count))
+{
+	int count;
+
+	if (remote_wants_groups(call) && PMPI_Group_size(group, &count) == MPI_SUCCESS)
+		take(call, mpi_ranks_of(group, count), count);
+}
+
 int MPI_Win_post(MPI_Group group, int assertions, MPI_Win win)
 {
 	struct call call = call_enter("MPI_Win_post", window_of(win), HERE);
+	int rc;
 
 	call_begins(&call, EVENT_POST);
-	return call_leave(&call, 0, next.Win_post(group, assertions, win));
+	rc = next.Win_post(group, assertions, win);
+	if (rc == MPI_SUCCESS)
+		take_group(&call, group, remote_posted);
+	return call_leave(&call, 0, rc);
 }
 
 int MPI_Win_start(MPI_Group group, int assertions, MPI_Win win)
 {
 	struct call call = call_enter("MPI_Win_start", window_of(win), HERE);
+	int rc = next.Win_start(group, assertions, win);
 
-	return call_leave(&call, 0, next.Win_start(group, assertions, win));
+	if (rc == MPI_SUCCESS)
+		take_group(&call, group, remote_started);
+	return call_leave(&call, 0, rc);
 }
 
 int MPI_Win_complete(MPI_Win win)

@@ -66,7 +66,7 @@ void notes_add_unlock(uint32_t window, int member, uint64_t begun)
 	struct part *part = part_of_process();
 	uint32_t place = place_of(window);
 	uint64_t count = __atomic_load_n(&unlocks[place], __ATOMIC_RELAXED) + 1;
-	uint64_t number = (uint64_t)(member + 1) << PART_UNLOCK_SHIFT | count;
+	uint64_t number = (uint64_t)(member + 1) << PART_RANK_SHIFT | count;
 
 	if (!part)
 		return;
@@ -267,8 +267,6 @@ void notes_end_complete(struct part *part, uint32_t window, uint64_t ended)
 	uint64_t number = window_counted(window, EVENT_COMPLETE);
 
 	write_note(&part->completed[place_of(window)][number % PART_LATEST], number, ended);
-	if (!notes_know_all())
-		remote_end_complete(part, window, number, ended);
 }
 
 /* Returns when this rank last called post. */
@@ -325,7 +323,7 @@ uint64_t notes_find_unlock(int rank, uint64_t key, int member, uint64_t before_n
 
 		if (!read_note(&notes->latest[EVENT_UNLOCK][i], &note))
 			continue;
-		of = note.number >> PART_UNLOCK_SHIFT;
+		of = note.number >> PART_RANK_SHIFT;
 		if (of == 0 || of == (uint64_t)member + 1)
 			take_later(&latest_ns, &note, before_ns);
 	}

@@ -205,21 +205,64 @@ int oriel_request_test(oriel_request *request, int *flag)
 	return call_leave(&call, 0, next.request_test(request, flag));
 }
 
+/* ---- groups ---- */
+
+/* Returns the group's ranks in its job, or NULL. The caller frees them. */
+static int *ranks_of(const oriel_group *group, int count)
+{
+	int *own = malloc(((size_t)count + 1) * sizeof(int)), *ranks = malloc(((size_t)count + 1) * sizeof(int));
+	oriel_group *world = NULL;
+	int rc = own && ranks ? 0 : -1;
+
+	for (int i = 0; rc == 0 && i < count; i++)
+		own[i] = i;
+	if (rc == 0)
+		rc = oriel_group_world(job, &world);
+	if (rc == 0)
+		rc = oriel_group_translate(group, count, own, world, ranks);
+	if (world)
+		oriel_group_free(&world);
+	free(own);
+	if (rc == 0)
+		return ranks;
+	free(ranks);
+	return NULL;
+}
+
+/* The call has opened an epoch. Gives the group's ranks to remote_posted or remote_started. */
+static void take_group(const struct call *call, const oriel_group *group,
+                       void (*take)(const struct call *call, int *ranks, int count))
+{
+	int count;
+
+	if (!remote_wants_groups(call))
+		return;
+	count = oriel_group_size(group);
+	take(call, ranks_of(group, count), count);
+}
+
 /* ---- epochs ---- */
 
 int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
 {
 	struct call call = call_enter("oriel_win_post", window_of(win), __builtin_return_address(0));
+	int rc;
 
 	call_begins(&call, EVENT_POST);
-	return call_leave(&call, 0, next.win_post(win, group, assertions));
+	rc = next.win_post(win, group, assertions);
+	if (rc == 0)
+		take_group(&call, group, remote_posted);
+	return call_leave(&call, 0, rc);
 }
 
 int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
 {
 	struct call call = call_enter("oriel_win_start", window_of(win), __builtin_return_address(0));
+	int rc = next.win_start(win, group, assertions);
 
-	return call_leave(&call, 0, next.win_start(win, group, assertions));
+	if (rc == 0)
+		take_group(&call, group, remote_started);
+	return call_leave(&call, 0, rc);
 }
 
 int oriel_win_complete(oriel_win *win)
@@ -360,28 +403,6 @@ int oriel_mem_deregister(oriel_mem **mem)
 }
 
 /* ---- windows ---- */
-
-/* Returns the group's ranks in its job, or NULL. The caller frees them. */
-static int *ranks_of(const oriel_group *group, int count)
-{
-	int *own = malloc((size_t)count * sizeof(int)), *ranks = malloc((size_t)count * sizeof(int));
-	oriel_group *world = NULL;
-	int rc = own && ranks ? 0 : -1;
-
-	for (int i = 0; rc == 0 && i < count; i++)
-		own[i] = i;
-	if (rc == 0)
-		rc = oriel_group_world(job, &world);
-	if (rc == 0)
-		rc = oriel_group_translate(group, count, own, world, ranks);
-	if (world)
-		oriel_group_free(&world);
-	free(own);
-	if (rc == 0)
-		return ranks;
-	free(ranks);
-	return NULL;
-}
 
 /* The creation of a window. */
 struct creation {

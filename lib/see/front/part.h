@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
-#define PART_VERSION 9
+#define PART_VERSION 10
 #define PART_PREFIX "profile."
 
 #define PART_SITES 1024
@@ -133,7 +133,11 @@ struct part_lateness {
 	uint32_t wait; /* it counts there, with its roots; PART_NONE: nowhere */
 };
 
-#define PART_UNLOCK_SHIFT 40 /* of an unlock's number: above it the member's number + 1; 0: all */
+/*
+ * Above it a call's number names for which rank the call was: of an unlock the member's number + 1
+ * (0: all), of a post or complete in struct part_begin the rank + 1.
+ */
+#define PART_RANK_SHIFT 40
 
 /* When the process began such a call. Written by the thread that calls. */
 struct part_note {
@@ -161,22 +165,24 @@ struct part_meeting {
  * The report, which has the parts of all machines, looks it up (report/remote.c). Both lists are
  * rings, which keep the latest.
  */
-#define PART_BEGINS 8192
+#define PART_BEGINS 16384
 #define PART_REMOTE_WAITS 2048
 #define PART_REMOTE_RANKS 8
 
-/* A note that stays. */
+/*
+ * A note that stays. A post or complete has one for each rank of its group. Origin and target count
+ * their epochs with each other: the n-th start, post, complete and wait belong together.
+ */
 struct part_begin {
 	uint64_t number; /* 0: being written */
 	uint64_t begun_ns;
-	uint32_t window;   /* PART_NONE: of the whole job */
-	uint32_t event;    /* enum part_event */
-	uint64_t ended_ns; /* EVENT_COMPLETE; 0: it has not ended */
+	uint32_t window; /* PART_NONE: of the whole job */
+	uint32_t event;  /* enum part_event */
 };
 
 /* A wait that a call of a rank of another machine may have ended. */
 struct part_remote_wait {
-	uint64_t number; /* of the call; EVENT_UNLOCK: 1 + the member whose lock it was; 0: the latest call */
+	uint64_t number; /* of the call; EVENT_UNLOCK: 1 + the member whose lock it was */
 	uint64_t begun_ns;
 	uint64_t ended_ns;
 	uint32_t site;
@@ -185,6 +191,7 @@ struct part_remote_wait {
 	uint32_t window;
 	uint32_t rank_count; /* 0: any member */
 	int32_t ranks[PART_REMOTE_RANKS];
+	uint32_t epochs[PART_REMOTE_RANKS]; /* EVENT_POST, EVENT_COMPLETE: the epoch with each rank */
 };
 
 struct part_remote {

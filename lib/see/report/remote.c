@@ -8,8 +8,9 @@
  * While the job runs such a wait counts as a whole, since the rank cannot read the other machine's
  * notes. Each part lists its latest waits of this kind, and the latest calls that it began. The
  * report has all of them, by one clock but for the error. So it finds the call that ended a wait:
- * the time until that began is its rank's lateness, the rest handover. Waits shorter than twice the
- * error stay whole, and so do those whose call is not in the list any more.
+ * the time until that began is its rank's lateness, the rest handover. Calls are matched by numbers
+ * that both ranks count; but the unlock or signal is the last until the wait's end. Waits shorter
+ * than twice the error stay whole, and so do those whose call is not in the list any more.
  */
 #include <stdlib.h>
 
@@ -21,8 +22,7 @@ struct begin {
 	uint64_t event;
 	uint64_t key; /* of the window; 0: of the job */
 	uint64_t match;
-	uint64_t ns;       /* by the first machine's clock */
-	uint64_t ended_ns; /* EVENT_COMPLETE; UINT64_MAX: not known */
+	uint64_t ns; /* by the first machine's clock */
 };
 
 /* The calls that a rank began, in order. */
@@ -46,12 +46,15 @@ static const enum wait_cause causes[EVENT_COUNT] = {
 
 /* ---- begins ---- */
 
-/* Fences and collective calls have numbers. Of others the last before the wait's end counts. */
+/* Unlocks count, but no other rank knows their numbers. */
 static uint64_t match_of(uint32_t event, uint64_t number)
 {
-	if (event == EVENT_POST || event == EVENT_COMPLETE)
-		return 0;
-	return event == EVENT_UNLOCK ? number >> PART_UNLOCK_SHIFT : number;
+	return event == EVENT_UNLOCK ? number >> PART_RANK_SHIFT : number;
+}
+
+static bool is_of_epoch(uint64_t event)
+{
+	return event == EVENT_POST || event == EVENT_COMPLETE;
 }
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -91,7 +94,6 @@ static void list_begins(struct begins *begins, const struct read_part *from)
 		new.event = begin->event;
 		new.match = match_of(begin->event, begin->number);
 		new.ns = clocks_shifted(&from->shift, begin->begun_ns);
-		new.ended_ns = begin->ended_ns ? clocks_shifted(&from->shift, begin->ended_ns) : UINT64_MAX;
 		*(struct begin *)program_append(&begins->list, &begins->count, &begins->capacity, sizeof(new)) = new;
 	}
 	if (begins->count)
@@ -103,8 +105,8 @@ static bool is_same_call(const struct begin *a, const struct begin *b)
 	return a->event == b->event && a->key == b->key && a->match == b->match;
 }
 
-/* Returns the last such call until then, or NULL. */
-static const struct begin *find_last(const struct begins *begins, const struct begin *until)
+/* Returns when the last such call until then began; 0: not known. */
+static uint64_t find_begin(const struct begins *begins, const struct begin *until)
 {
 	uint32_t low = 0, high = begins->count;
 
@@ -116,15 +118,7 @@ static const struct begin *find_last(const struct begins *begins, const struct b
 		else
 			high = middle;
 	}
-	return low && is_same_call(&begins->list[low - 1], until) ? &begins->list[low - 1] : NULL;
-}
-
-/* Returns when the last such call until then began; 0: not known. */
-static uint64_t find_begin(const struct begins *begins, const struct begin *until)
-{
-	const struct begin *found = find_last(begins, until);
-
-	return found ? found->ns : 0;
+	return low && is_same_call(&begins->list[low - 1], until) ? begins->list[low - 1].ns : 0;
 }
 
 struct remote *remote_open(const struct read_parts *parts)
@@ -163,8 +157,7 @@ struct search {
 	const struct remote *remote;
 	const struct part_remote_wait *wait;
 	struct begin until;
-	uint64_t posted_ns; /* EVENT_COMPLETE: when the epoch that waits began, less the error */
-	int rank;           /* that began it last */
+	int rank; /* that began it last */
 	uint64_t ns;
 };
 
@@ -211,31 +204,12 @@ static bool is_needed(const struct search *search, const struct part *part)
 	return search->wait->rank_count > 0 || is_member(search, part);
 }
 
-/*
- * Returns when the rank began the complete that the epoch waits for; 0: not known. It is the first
- * that did not end before the post, without which none ends.
- */
-static uint64_t begin_of_complete(const struct search *search, const struct begins *begins)
-{
-	const struct begin *one = find_last(begins, &search->until);
-	uint64_t ns = 0;
-
-	for (; one && is_same_call(one, &search->until) && one->ended_ns >= search->posted_ns; one--) {
-		ns = one->ns;
-		if (one == begins->list)
-			break;
-	}
-	return ns;
-}
-
 /* Returns when the rank last began such a call; 0: not known. unlock_all unlocks each lock. */
 static uint64_t last_begin(const struct search *search, const struct begins *begins)
 {
 	struct begin of_all = search->until;
 	uint64_t ns, all_ns;
 
-	if (search->until.event == EVENT_COMPLETE)
-		return begin_of_complete(search, begins);
 	ns = find_begin(begins, &search->until);
 	if (search->until.event != EVENT_UNLOCK)
 		return ns;
@@ -244,12 +218,25 @@ static uint64_t last_begin(const struct search *search, const struct begins *beg
 	return all_ns > ns ? all_ns : ns;
 }
 
+/* Returns the number of the rank's post or complete, for `own`, of the wait's epoch. */
+static uint64_t match_in_epoch(const struct part_remote_wait *wait, int rank, int own)
+{
+	for (uint32_t i = 0; i < wait->rank_count; i++) {
+		if (wait->ranks[i] == rank)
+			return (uint64_t)((int64_t)own + 1) << PART_RANK_SHIFT | wait->epochs[i];
+	}
+	return 0;
+}
+
 /* Looks at a rank's calls. Returns false if the wait must stay whole. */
-static bool look_at(struct search *search, uint32_t index)
+static bool look_at(struct search *search, uint32_t index, const struct part *own)
 {
 	const struct part *part = search->remote->parts->list[index].part;
-	uint64_t ns = last_begin(search, &search->remote->begins[index]);
+	uint64_t ns;
 
+	if (is_of_epoch(search->until.event))
+		search->until.match = match_in_epoch(search->wait, part->header.rank, own->header.rank);
+	ns = last_begin(search, &search->remote->begins[index]);
 	if (ns > search->ns) {
 		search->ns = ns;
 		search->rank = part->header.rank;
@@ -268,23 +255,11 @@ static bool find_call(struct search *search, const struct part *own)
 
 		if (rank == own->header.rank || !is_awaited(search->wait, rank))
 			continue;
-		if (!look_at(search, i))
+		if (!look_at(search, i, own))
 			return false;
 		seen++;
 	}
 	return search->ns && seen >= search->wait->rank_count;
-}
-
-/* Returns when this rank last posted, before the wait ended; 0: not known. */
-static uint64_t posted_ns(const struct search *search, const struct read_part *from)
-{
-	const struct begins *own = &search->remote->begins[from - search->remote->parts->list];
-	const struct begin post = { .event = EVENT_POST,
-		                        .key = search->until.key,
-		                        .ns = clocks_shifted(&from->shift, search->wait->ended_ns) };
-	uint64_t ns = find_begin(own, &post), error_ns = search->remote->error_ns;
-
-	return ns > error_ns ? ns - error_ns : 0;
 }
 
 /* ---- shares ---- */
@@ -415,11 +390,10 @@ void remote_divide(const struct remote *remote, struct profile *profile, const s
 		    !find_key(part, wait->window, &search.until.key))
 			continue;
 		search.until.event = wait->event;
-		search.until.match = wait->event == EVENT_POST || wait->event == EVENT_COMPLETE ? 0 : wait->number;
-		search.until.ns = UINT64_MAX; /* the number names one call, which ends all waits of this rank's */
-		if (wait->event != EVENT_FENCE && wait->event != EVENT_COLLECTIVE)
+		search.until.match = wait->number; /* look_at: of a post or complete */
+		search.until.ns = UINT64_MAX;      /* the number names one call */
+		if (wait->event == EVENT_UNLOCK || wait->event == EVENT_SIGNAL)
 			search.until.ns = clocks_shifted(&from->shift, wait->ended_ns) + remote->error_ns;
-		search.posted_ns = wait->event == EVENT_COMPLETE ? posted_ns(&search, from) : 0;
 		if (!find_call(&search, part))
 			continue;
 		if (wait->wait == PART_NONE)

@@ -19,7 +19,7 @@ RANK_AT, TIMES_AT, HOST_AT, MEETINGS_AT = 16, 32, 168, 360
 MEETINGS, MEETING_BYTES = 128, 32
 CHUNKS_AT, CHUNK_BYTES, CHUNK_HEAD_BYTES, ENTRY_BYTES, CALL = 2 << 20, 8192, 32, 32, 0xFFFF
 LATENESSES_AT, LATENESSES, LATENESS_BYTES = 201832, 4096, 32
-BEGINS_AT, BEGINS, BEGIN_BYTES, REMOTE_WAITS, REMOTE_WAIT_BYTES = 1086072, 8192, 32, 2048, 80
+BEGINS_AT, BEGINS, BEGIN_BYTES, REMOTE_WAITS, REMOTE_WAIT_BYTES = 1086072, 16384, 24, 2048, 112
 ROUNDING_NS = 2000
 
 
@@ -45,7 +45,7 @@ def falsify(path, first):
         change(at)
     for at in [LATENESSES_AT + LATENESS_BYTES * i + k for i in range(LATENESSES) for k in (8, 16)]:
         change(at)
-    for at in [BEGINS_AT + BEGIN_BYTES * i + k for i in range(BEGINS) for k in (8, 24)]:
+    for at in [BEGINS_AT + BEGIN_BYTES * i + 8 for i in range(BEGINS)]:
         change(at)
     for at in [BEGINS_AT + BEGIN_BYTES * BEGINS + REMOTE_WAIT_BYTES * i + k for i in range(REMOTE_WAITS) for k in (8, 16)]:
         change(at)

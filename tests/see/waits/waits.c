@@ -176,6 +176,21 @@ static void late_completes_of_many(void)
 		access_epoch(&first, true);
 }
 
+/* Epochs follow each other at once: a complete may return after the next post. */
+static void epochs_in_turn(void)
+{
+	struct notes_ranks first = only(0), last = only(world.ranks - 1), others = all_but(0);
+
+	for (int i = 0; i < 4; i++) {
+		bool for_all = i % 2 == 0;
+
+		if (world.rank == 0)
+			exposure_epoch(for_all ? &others : &last);
+		else if (for_all || world.rank == world.ranks - 1)
+			access_epoch(&first, true);
+	}
+}
+
 /* Each rank waits for the one before it, and is late itself. */
 static void row(void)
 {
@@ -428,6 +443,7 @@ static const struct property {
 	{ "late_complete", "late_complete", late_complete, false },
 	{ "late_completes_of_many", "late_complete", late_completes_of_many, false },
 	{ "late_post_and_complete", "late_post,late_complete", late_post_and_complete, false },
+	{ "epochs_in_turn", "late_complete", epochs_in_turn, false },
 	{ "row", "late_complete", row, false },
 	{ "halo", "late_post", halo, false },
 	{ "late_fence", "late_fence", late_fence, false },
