@@ -106,6 +106,15 @@ static bool committed(MPI_Datatype handle)
 	return class != MPI_ERR_TYPE;
 }
 
+const char *datatype_why_not(MPI_Datatype handle)
+{
+	if (handle == MPI_DATATYPE_NULL)
+		return "null (MPI_DATATYPE_NULL)";
+	if (!committed(handle))
+		return "not committed; call MPI_Type_commit first";
+	return "nested too deep, or there is no memory for it";
+}
+
 /* Two threads may learn one datatype. An uncommitted one is not kept: it may be committed later. */
 const struct datatype *datatype_learn(MPI_Datatype handle)
 {

@@ -41,11 +41,10 @@ struct datatype {
 extern struct table datatypes __attribute__((visibility("hidden")));
 extern _Thread_local struct table_last datatype_last __attribute__((tls_model("initial-exec")));
 
-/*
- * Learns a datatype. Returns NULL if it is MPI_DATATYPE_NULL, not committed or nested too deep, or
- * memory is short.
- */
+/* Learns a datatype. Returns NULL for a reason that datatype_why_not gives. */
 const struct datatype *datatype_learn(MPI_Datatype handle);
+
+const char *datatype_why_not(MPI_Datatype handle);
 
 /* Returns NULL if the datatype has not been used. */
 static inline const struct datatype *datatype_known(MPI_Datatype handle)

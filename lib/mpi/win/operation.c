@@ -39,12 +39,24 @@ static bool know(struct side *side)
 	return side->known && side->count >= 0;
 }
 
+static const char *name_of(const struct operation *operation, const struct side *side)
+{
+	if (side == &operation->origin)
+		return "origin";
+	return side == &operation->target ? "target" : "result";
+}
+
 static int not_known(const struct operation *operation, const struct side *side)
 {
-	if (side->count < 0)
-		return refuse(operation, MPI_ERR_COUNT, "a count is negative");
-	return refuse(operation, MPI_ERR_TYPE,
-	              "a datatype is null, not committed or nested too deep, or there is no memory for it");
+	const char *name = name_of(operation, side);
+	char why[96];
+
+	if (side->count < 0) {
+		snprintf(why, sizeof(why), "the %s's count is %lld, must be 0 or more", name, (long long)side->count);
+		return refuse(operation, MPI_ERR_COUNT, why);
+	}
+	snprintf(why, sizeof(why), "the %s's datatype is %s", name, datatype_why_not(side->type));
+	return refuse(operation, MPI_ERR_TYPE, why);
 }
 
 /* Bytes without the gaps of pairs, which element_bytes_of counts. */

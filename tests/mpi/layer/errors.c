@@ -2,6 +2,7 @@
 /* errors.c - errors go to the window's handler, with the standard's class and a text that helps. */
 #include "layer.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,15 @@ static int class_of(int code)
 
 	MPI_Error_class(code, &class);
 	return class;
+}
+
+static bool says(int code, const char *words)
+{
+	char text[MPI_MAX_ERROR_STRING];
+	int length;
+
+	MPI_Error_string(code, text, &length);
+	return strstr(text, words) != NULL;
 }
 
 static void I5_range(void)
@@ -104,7 +114,8 @@ static void I5_words_of_mpi(void)
 	EXPECT(strstr(text, "MPI_Win_unlock: window ") != NULL && strstr(text, "call MPI_Win_lock first") != NULL);
 	MPI_Win_lock_all(0, win);
 	MPI_Error_string(MPI_Accumulate(&value, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_BAND, win), text, &length);
-	EXPECT(strstr(text, "MPI_BAND") != NULL && strstr(text, "MPI_DOUBLE") != NULL && strstr(text, "(MPI_ERR_OP)") != NULL);
+	EXPECT(strstr(text, "MPI_BAND") != NULL && strstr(text, "MPI_DOUBLE") != NULL &&
+	       strstr(text, "(MPI_ERR_OP)") != NULL);
 	MPI_Error_string(MPI_Put(&number, 1, MPI_INT, layer_size, 0, 1, MPI_INT, win), text, &length);
 	EXPECT(strstr(text, "MPI_Put: window ") != NULL && strstr(text, "(MPI_ERR_RANK)") != NULL);
 	MPI_Win_unlock_all(win);
@@ -188,6 +199,8 @@ static void I5_not_committed(void)
 	for (int again = 0; again < 2; again++) {
 		EXPECT(class_of(MPI_Put(numbers, 1, type, to, 0, 2, MPI_INT, win)) == MPI_ERR_TYPE);
 		EXPECT(class_of(MPI_Put(numbers, 2, MPI_INT, to, 0, 1, type, win)) == MPI_ERR_TYPE);
+		EXPECT(says(MPI_Put(numbers, 2, MPI_INT, to, 0, 1, type, win),
+		            "the target's datatype is not committed; call MPI_Type_commit first"));
 		EXPECT(class_of(MPI_Put(numbers, 1, empty, to, 0, 1, empty, win)) == MPI_ERR_TYPE);
 		EXPECT(class_of(MPI_Get(results, 2, MPI_INT, to, 0, 1, type, win)) == MPI_ERR_TYPE);
 		EXPECT(class_of(MPI_Accumulate(numbers, 1, type, to, 0, 1, type, MPI_SUM, win)) == MPI_ERR_TYPE);
@@ -252,7 +265,14 @@ static void I5_arguments(void)
 	MPI_Win_lock_all(0, win);
 	EXPECT(class_of(MPI_Put(&number, 1, MPI_INT, layer_size, 0, 1, MPI_INT, win)) == MPI_ERR_RANK);
 	EXPECT(class_of(MPI_Put(&number, -1, MPI_INT, layer_right(), 0, 1, MPI_INT, win)) == MPI_ERR_COUNT);
+	EXPECT(says(MPI_Put(&number, -1, MPI_INT, layer_right(), 0, 1, MPI_INT, win),
+	            "the origin's count is -1, must be 0 or more"));
+	EXPECT(class_of(MPI_Get(&number, 1, MPI_INT, layer_right(), 0, -7, MPI_INT, win)) == MPI_ERR_COUNT);
+	EXPECT(says(MPI_Get(&number, 1, MPI_INT, layer_right(), 0, -7, MPI_INT, win),
+	            "the target's count is -7, must be 0 or more"));
 	EXPECT(class_of(MPI_Put(&number, 1, MPI_DATATYPE_NULL, layer_right(), 0, 1, MPI_INT, win)) == MPI_ERR_TYPE);
+	EXPECT(says(MPI_Put(&number, 1, MPI_DATATYPE_NULL, layer_right(), 0, 1, MPI_INT, win),
+	            "the origin's datatype is null (MPI_DATATYPE_NULL)"));
 	EXPECT(class_of(MPI_Accumulate(&number, 1, MPI_INT, layer_right(), 0, 1, MPI_INT, MPI_OP_NULL, win)) == MPI_ERR_OP);
 	EXPECT(class_of(MPI_Compare_and_swap(&number, &number, &number, MPI_FLOAT, layer_right(), 0, win)) == MPI_ERR_TYPE);
 	EXPECT(class_of(MPI_Accumulate(&number, 1, MPI_INT, layer_right(), 0, 1, MPI_FLOAT, MPI_SUM, win)) == MPI_ERR_TYPE);
