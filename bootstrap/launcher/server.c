@@ -339,7 +339,8 @@ static void attach_to_rank(struct client *client, int rank)
 /* Returns -1 if the connection ended. */
 static int join(struct client *client, int rank)
 {
-	const char *why = "another process of this rank is in the job or waiting to join";
+	const char *why =
+		"this process has joined before, or another process of this rank is in the job or waiting to join";
 
 	if (retire_old_client(client->server, rank) == 0) {
 		attach_to_rank(client, rank);
