@@ -341,7 +341,8 @@ static int finalize_check(oriel_job **job)
 	pthread_mutex_unlock(&(*job)->lock);
 	if (windows || mems)
 		return err_set(ORIEL_ERR_SYNC,
-		               "oriel_finalize: %u windows are not freed, %u regions of memory not deregistered or freed",
+		               "oriel_finalize: windows not freed: %u, regions of memory not deregistered or freed: %u; call "
+		               "oriel_win_free, oriel_mem_deregister or oriel_free first",
 		               windows, mems);
 	return 0;
 }

@@ -18,8 +18,9 @@ static int signal_any(struct oriel_win *win, int rank, const struct op *op, cons
 	if (rc)
 		return rc;
 	if (op->signal >= link_signal_count(link))
-		return err_set(ORIEL_ERR_RANGE, "%s: %s: signal %u of rank %d, whose hint signals is %u", call, win->label,
-		               op->signal, rank, link_signal_count(link));
+		return err_set(ORIEL_ERR_RANGE,
+		               "%s: %s: signal %u of rank %d, which has %u signals; the hint signals sets their number", call,
+		               win->label, op->signal, rank, link_signal_count(link));
 	return issue_or_defer(win, link, op, call);
 }
 

@@ -42,8 +42,9 @@ static int check_range(const struct oriel_win *win, uint32_t first, uint32_t cou
 
 	if (count > 0 && first < has && count <= has - first)
 		return 0;
-	return err_set(ORIEL_ERR_RANGE, "%s: %s: %u signals from %u on, this rank's hint signals is %u", call, win->label,
-	               count, first, has);
+	return err_set(ORIEL_ERR_RANGE,
+	               "%s: %s: %u from signal %u on, this rank has %u signals; the hint signals sets their number", call,
+	               win->label, count, first, has);
 }
 
 /* Returns false for a torn reading, too. */

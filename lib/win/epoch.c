@@ -79,7 +79,7 @@ const char *epoch_why_not(const struct oriel_win *win, enum sync_call call, char
 	if (call == CALL_UNLOCK)
 		return "no rank is locked; call oriel_win_lock first";
 	if (call == CALL_UNLOCK_ALL)
-		return "no oriel_win_lock_all is open";
+		return "no oriel_win_lock_all is open; call oriel_win_lock_all first";
 	if (row->needs & SYNC_EXPOSURE)
 		return "no exposure epoch is open; call oriel_win_post first";
 	if (row->needs & SYNC_FENCE)

@@ -455,6 +455,9 @@ int remote_regions_find(struct oriel_win *win, struct link *link, uint64_t addr,
 	rc = read_table(win, link);
 	if (rc || is_known(link, addr, size_bytes))
 		return rc;
-	return err_set(ORIEL_ERR_RANGE, "%s: %llu bytes at address 0x%llx of rank %d are not all attached to its window",
-	               win->label, (unsigned long long)size_bytes, (unsigned long long)addr, link->rank);
+	return err_set(
+		ORIEL_ERR_RANGE,
+		"%s: %llu bytes at address 0x%llx of rank %d are not all attached to its window; the displacement is "
+		"an address at the target",
+		win->label, (unsigned long long)size_bytes, (unsigned long long)addr, link->rank);
 }

@@ -48,9 +48,11 @@ static int create_check(const struct oriel_win_info *info, const struct oriel_gr
 
 	if (!handle_valid(HANDLE_GROUP, group) || !handle_valid(HANDLE_JOB, group->job))
 		return handle_refuse(group, call, "group");
-	if (!win || (!info->base && size_bytes > 0))
-		return err_set(ORIEL_ERR_ARG, "%s: base is %p, size_bytes %zu, win %p", call, info->base, size_bytes,
-		               (void *)win);
+	if (!win)
+		return err_set(ORIEL_ERR_ARG, "%s: win is NULL", call);
+	if (!info->base && size_bytes > 0)
+		return err_set(ORIEL_ERR_ARG, "%s: base is NULL, size_bytes is %zu; give the memory's address, or 0 bytes",
+		               call, size_bytes);
 	if (info->disp_unit_bytes < 1 || info->disp_unit_bytes > DISP_UNIT_MAX)
 		return err_set(ORIEL_ERR_ARG, "%s: disp_unit_bytes is %zu, must be 1 to %u", call, info->disp_unit_bytes,
 		               DISP_UNIT_MAX);

@@ -71,7 +71,7 @@ static void begins_empty(struct multi *m)
 	CHECK_OK(m, oriel_win_fence(win, 0));
 	for (int to = 0; to < m->size; to++) {
 		CHECK_RC(m, ORIEL_ERR_RANGE, oriel_put(win, &byte, 1, to, address(m, to)));
-		CHECK_TEXT(m, "attached");
+		CHECK_TEXT(m, "attached to its window; the displacement is an address at the target");
 		CHECK_RC(m, ORIEL_ERR_RANGE, oriel_get(win, &byte, 1, to, 0));
 		CHECK_RC(m, ORIEL_ERR_RANGE, oriel_get(win, &byte, 1, to, SIZE_MAX));
 		CHECK_OK(m, oriel_put(win, NULL, 0, to, 12345));

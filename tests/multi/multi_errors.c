@@ -114,6 +114,7 @@ static void other_job_arguments(struct multi *m)
 	freed = mem;
 	job = m->job;
 	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_finalize(&job)); /* memory is still registered: the job lives on */
+	CHECK_TEXT(m, "memory not deregistered or freed: 1; call oriel_win_free, oriel_mem_deregister or oriel_free first");
 	CHECK(m, job == m->job && oriel_rank(job) == m->rank);
 	CHECK_OK(m, oriel_mem_deregister(&mem));
 	CHECK(m, mem == NULL);
@@ -186,11 +187,13 @@ static void window_creation(struct multi *m)
 		CHECK_RC(m, ORIEL_ERR_HANDLE, oriel_win_allocate(64, 1, NULL, wrong.handle[i], &base, &win));
 	}
 	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_create(NULL, 1, 1, NULL, m->group, &win));
+	CHECK_TEXT(m, "oriel_win_create: base is NULL, size_bytes is 1; give the memory's address, or 0 bytes");
 	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_create(memory, SIZE_MAX, 1, NULL, m->group, &win));
 	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_create(memory, 64, 0, NULL, m->group, &win));
 	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_create(memory, 64, (size_t)INT_MAX + 1, NULL, m->group, &win));
 	CHECK_TEXT(m, "oriel_win_create");
 	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_create(memory, 64, 1, NULL, m->group, NULL));
+	CHECK_TEXT(m, "oriel_win_create: win is NULL");
 	CHECK_RC(m, ORIEL_ERR_RANK, oriel_win_create(memory, 64, 1, NULL, other, &win));
 	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_allocate(64, 0, NULL, m->group, &base, &win));
 	CHECK_RC(m, ORIEL_ERR_ARG, oriel_win_allocate(64, 1, NULL, m->group, NULL, &win));
@@ -596,6 +599,8 @@ static void obstacles_name_ranks(struct multi *m)
 	CHECK_OK(m, oriel_win_post(w.win, m->group, 0));
 	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_post(w.win, m->group, 0));
 	CHECK_TEXT(m, "an exposure epoch for ranks 0, 1 is open; call oriel_win_wait first");
+	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_unlock_all(w.win));
+	CHECK_TEXT(m, "no oriel_win_lock_all is open; call oriel_win_lock_all first");
 	CHECK_OK(m, oriel_win_start(w.win, m->group, 0));
 	CHECK_RC(m, ORIEL_ERR_SYNC, oriel_win_lock_all(w.win, 0));
 	CHECK_TEXT(m, "an access epoch to ranks 0, 1 is open; call oriel_win_complete first");

@@ -665,12 +665,13 @@ static void wrong_numbers(struct multi *m, struct multi_window *w)
 	int flag = 0;
 
 	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_signal(w->win, next_rank(m), SIGNALS, 1, ORIEL_SIGNAL_SET));
-	CHECK_TEXT(m, "hint signals is 8");
+	CHECK_TEXT(m, " has 8 signals; the hint signals sets their number");
 	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_signal(w->win, next_rank(m), UINT32_MAX, 1, ORIEL_SIGNAL_ADD));
 	CHECK_RC(m, ORIEL_ERR_RANK, oriel_signal(w->win, m->size, 0, 1, ORIEL_SIGNAL_SET));
 	CHECK_RC(m, ORIEL_ERR_ARG, oriel_signal(w->win, next_rank(m), 0, 1, (enum oriel_signal_op)3));
 	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_signal_wait(w->win, 0, SIGNALS + 1, &which, &value));
 	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_signal_wait(w->win, SIGNALS, 1, &which, &value));
+	CHECK_TEXT(m, "1 from signal 8 on, this rank has 8 signals; the hint signals sets their number");
 	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_signal_wait(w->win, 2, UINT32_MAX - 1, &which, &value));
 	CHECK_RC(m, ORIEL_ERR_ARG, oriel_signal_wait(w->win, 0, 0, &which, &value));
 	CHECK_RC(m, ORIEL_ERR_ARG, oriel_signal_wait(w->win, 0, 1, NULL, &value));
