@@ -7,6 +7,7 @@
 #include "suites.h"
 
 enum { OPERATIONS = 4 * TRIALS };
+enum { READ, WRITE };
 
 static struct shm_segment segment, other_segment;
 static struct soft_out peer = { .peer = { .seg = &segment } }, other = { .peer = { .seg = &other_segment } };
@@ -19,84 +20,61 @@ static void polls(struct shm_segment *seg, bool does)
 
 static void forget_all(void)
 {
-	memset(&table[SOFT_POSTED_WRITE][3], 0, sizeof(table[0]) - 3 * sizeof(table[0][0]));
-	memset(&table[SOFT_SYNC_WRITE], 0, sizeof(table[0]));
-	memset(&table[SOFT_SYNC_READ], 0, sizeof(table[0]));
+	memset(table, 0, sizeof(table));
 	peer.calls_until = other.calls_until = 0;
 	peer.peer.spun = other.peer.spun = 0;
 	polls(&segment, true);
 	polls(&other_segment, true);
 }
 
-static enum soft_proto next(enum soft_proto_kind kind, uint64_t length)
+static enum soft_proto next(bool write, uint64_t length)
 {
 	bool timed;
 
-	return soft_proto_of(&peer, kind, length, &timed);
+	return soft_sync_proto(&peer, write, length, &timed);
 }
 
 /*
  * Requests that take these ticks by the one and the other protocol, and up to `disturbance` more.
  * Returns how many of them went by system call.
  */
-static int carry_out(enum soft_proto_kind kind, uint64_t length, uint64_t ring, uint64_t call, int disturbance)
+static int carry_out(bool write, uint64_t length, uint64_t ring, uint64_t call, int disturbance)
 {
 	const int first = (int)untouched(length);
 	int calls = 0;
 
 	for (int i = -first; i < OPERATIONS; i++) {
 		bool timed;
-		enum soft_proto proto = soft_proto_of(&peer, kind, length, &timed);
+		enum soft_proto proto = soft_sync_proto(&peer, write, length, &timed);
 
 		CU_ASSERT_EQUAL(timed, i < TRIALS);
 		if (timed)
 			CU_ASSERT_EQUAL(proto == SOFT_PROTO_CALL, i >= 0 && i / IN_A_ROW % 2);
 		calls += proto == SOFT_PROTO_CALL;
-		soft_proto_took(kind, length, proto,
-		                (proto == SOFT_PROTO_CALL ? call : ring) + (uint64_t)((i + first) * 7919 % disturbance), 1);
+		soft_sync_took(write, length, proto,
+		               (proto == SOFT_PROTO_CALL ? call : ring) + (uint64_t)((i + first) * 7919 % disturbance));
 	}
 	return calls;
 }
 
-static void soft_proto__constant_ones(void)
+static void soft_proto__posted(void)
 {
 	forget_all();
-	for (int i = 0; i < OPERATIONS; i++) {
-		CU_ASSERT_EQUAL(next(SOFT_POSTED_WRITE, 1), SOFT_PROTO_RING);
-		CU_ASSERT_EQUAL(next(SOFT_POSTED_WRITE, SOFT_POSTED_RING - 1), SOFT_PROTO_RING);
-		CU_ASSERT_EQUAL(next(SOFT_POSTED_READ, 8), SOFT_PROTO_CALL);
-		CU_ASSERT_EQUAL(next(SOFT_POSTED_READ, UINT64_C(1) << 40), SOFT_PROTO_CALL);
-		soft_proto_took(SOFT_POSTED_WRITE, 8, SOFT_PROTO_CALL, 1, 1);
-	}
+	CU_ASSERT(soft_posted_write_by_ring(&peer, 0) && soft_posted_write_by_ring(&peer, SOFT_POSTED_RING - 1));
+	CU_ASSERT(!soft_posted_write_by_ring(&peer, SOFT_POSTED_RING) && !soft_posted_write_by_ring(&peer, UINT64_MAX));
 	polls(&segment, false);
-	CU_ASSERT_EQUAL(next(SOFT_POSTED_WRITE, 8), SOFT_PROTO_CALL);
+	CU_ASSERT(!soft_posted_write_by_ring(&peer, 8));
 }
 
 static void soft_proto__takes_the_faster_one(void)
 {
 	forget_all();
-	CU_ASSERT_EQUAL(carry_out(SOFT_SYNC_WRITE, 4096, 5000, 6000, 1), TRIALS / 2);
-	CU_ASSERT_EQUAL(carry_out(SOFT_SYNC_WRITE, 8192, 6000, 5000, 1), OPERATIONS - TRIALS / 2);
-	CU_ASSERT_EQUAL(carry_out(SOFT_SYNC_READ, 4096, 9000, 5000, 4000), OPERATIONS - TRIALS / 2);
-	CU_ASSERT_EQUAL(next(SOFT_SYNC_WRITE, 4097), SOFT_PROTO_RING); /* of the same class */
-	CU_ASSERT_EQUAL(next(SOFT_SYNC_WRITE, 16383), SOFT_PROTO_CALL);
-	CU_ASSERT_EQUAL(next(SOFT_SYNC_READ, 4096), SOFT_PROTO_CALL);
-}
-
-/* The first ones touch the ring; what the answer costs counts; those that follow in the ring go as the next one would. */
-static void soft_proto__posted(void)
-{
-	forget_all();
-	CU_ASSERT_EQUAL(carry_out(SOFT_POSTED_WRITE, 4096, 5000, 6000, 1), TRIALS / 2);
-	CU_ASSERT_EQUAL(carry_out(SOFT_POSTED_WRITE, 1 << 20, 5600, 6000, 1), OPERATIONS - TRIALS / 2);
-	CU_ASSERT(soft_proto_is_ring(SOFT_POSTED_WRITE, 4096) && !soft_proto_is_ring(SOFT_POSTED_WRITE, 1 << 20));
-	CU_ASSERT(soft_proto_is_ring(SOFT_POSTED_WRITE, 8) && !soft_proto_is_ring(SOFT_POSTED_READ, 8));
-	for (int i = 0; i < SHM_RING + IN_A_ROW; i++) {
-		CU_ASSERT(soft_proto_is_ring(SOFT_POSTED_WRITE, 512));
-		CU_ASSERT_EQUAL(next(SOFT_POSTED_WRITE, 512), SOFT_PROTO_RING);
-	}
-	CU_ASSERT(!soft_proto_is_ring(SOFT_POSTED_WRITE, 512));
-	CU_ASSERT_EQUAL(next(SOFT_POSTED_WRITE, 512), SOFT_PROTO_CALL);
+	CU_ASSERT_EQUAL(carry_out(WRITE, 4096, 5000, 6000, 1), TRIALS / 2);
+	CU_ASSERT_EQUAL(carry_out(WRITE, 8192, 6000, 5000, 1), OPERATIONS - TRIALS / 2);
+	CU_ASSERT_EQUAL(carry_out(READ, 4096, 9000, 5000, 4000), OPERATIONS - TRIALS / 2);
+	CU_ASSERT_EQUAL(next(WRITE, 4097), SOFT_PROTO_RING); /* of the same class */
+	CU_ASSERT_EQUAL(next(WRITE, 16383), SOFT_PROTO_CALL);
+	CU_ASSERT_EQUAL(next(READ, 4096), SOFT_PROTO_CALL);
 }
 
 /* The first requests touch the pages of the ring, one request of eight a page. They decide nothing. */
@@ -106,44 +84,32 @@ static void soft_proto__touching_does_not_count(void)
 
 	forget_all();
 	for (int i = 0; i < SHM_RING + TRIALS; i++) {
-		enum soft_proto proto = next(SOFT_SYNC_READ, 8);
+		enum soft_proto proto = next(READ, 8);
 
 		rings += proto == SOFT_PROTO_RING;
 		if (proto == SOFT_PROTO_CALL)
-			soft_proto_took(SOFT_SYNC_READ, 8, proto, 4400, 1);
+			soft_sync_took(READ, 8, proto, 4400);
 		else
-			soft_proto_took(SOFT_SYNC_READ, 8, proto, rings <= SHM_RING && rings % 8 == 0 ? 20000 : 2000, 1);
+			soft_sync_took(READ, 8, proto, rings <= SHM_RING && rings % 8 == 0 ? 20000 : 2000);
 	}
-	CU_ASSERT_EQUAL(next(SOFT_SYNC_READ, 8), SOFT_PROTO_RING);
-}
-
-/* Each of the requests that were posted together is one trial. */
-static void soft_proto__together(void)
-{
-	forget_all();
-	for (int i = 0; i < SHM_RING + TRIALS; i++)
-		next(SOFT_SYNC_WRITE, 64);
-	soft_proto_took(SOFT_SYNC_WRITE, 64, SOFT_PROTO_RING, 16000, 16);
-	CU_ASSERT_EQUAL(entry_of(SOFT_SYNC_WRITE, 64)->proto, SOFT_PROTO_UNKNOWN);
-	soft_proto_took(SOFT_SYNC_WRITE, 64, SOFT_PROTO_CALL, 15000, 16);
-	CU_ASSERT_EQUAL(entry_of(SOFT_SYNC_WRITE, 64)->proto, SOFT_PROTO_CALL);
+	CU_ASSERT_EQUAL(next(READ, 8), SOFT_PROTO_RING);
 }
 
 /* The last class has all that is larger, and is judged by what a byte takes. */
 static void soft_proto__sizes(void)
 {
 	forget_all();
-	CU_ASSERT_EQUAL(carry_out(SOFT_SYNC_READ, 0, 1000, 2000, 1), TRIALS / 2);
-	CU_ASSERT_EQUAL(next(SOFT_SYNC_READ, 127), SOFT_PROTO_RING);
+	CU_ASSERT_EQUAL(carry_out(READ, 0, 1000, 2000, 1), TRIALS / 2);
+	CU_ASSERT_EQUAL(next(READ, 127), SOFT_PROTO_RING);
 	for (int i = 0; i < TRIALS; i++) { /* by call a byte takes longer, by ring each takes longer in all */
-		enum soft_proto proto = next(SOFT_SYNC_WRITE, UINT64_C(64) << 20);
+		enum soft_proto proto = next(WRITE, UINT64_C(64) << 20);
 		uint64_t length = proto == SOFT_PROTO_RING ? UINT64_C(64) << 20 : UINT64_C(2) << 20;
 
-		soft_proto_took(SOFT_SYNC_WRITE, length, proto, length / (proto == SOFT_PROTO_RING ? 16 : 8), 1);
+		soft_sync_took(WRITE, length, proto, length / (proto == SOFT_PROTO_RING ? 16 : 8));
 	}
-	CU_ASSERT_EQUAL(next(SOFT_SYNC_WRITE, UINT64_C(2) << 20), SOFT_PROTO_RING);
-	carry_out(SOFT_SYNC_READ, UINT64_C(64) << 20, 1 << 20, 2 << 20, 1);
-	CU_ASSERT_EQUAL(next(SOFT_SYNC_READ, UINT64_MAX), SOFT_PROTO_RING);
+	CU_ASSERT_EQUAL(next(WRITE, UINT64_C(2) << 20), SOFT_PROTO_RING);
+	carry_out(READ, UINT64_C(64) << 20, 1 << 20, 2 << 20, 1);
+	CU_ASSERT_EQUAL(next(READ, UINT64_MAX), SOFT_PROTO_RING);
 }
 
 /* A peer that does not poll costs no trial. */
@@ -152,9 +118,9 @@ static void soft_proto__begins_when_the_peer_polls(void)
 	forget_all();
 	polls(&segment, false);
 	for (int i = 0; i < OPERATIONS; i++)
-		CU_ASSERT_EQUAL(next(SOFT_SYNC_READ, 64), SOFT_PROTO_CALL);
+		CU_ASSERT_EQUAL(next(READ, 64), SOFT_PROTO_CALL);
 	polls(&segment, true);
-	CU_ASSERT_EQUAL(carry_out(SOFT_SYNC_READ, 64, 1000, 2000, 1), TRIALS / 2);
+	CU_ASSERT_EQUAL(carry_out(READ, 64, 1000, 2000, 1), TRIALS / 2);
 }
 
 /* If one protocol is never reported, because it fails, trials continue. */
@@ -164,16 +130,17 @@ static void soft_proto__knows_both(void)
 
 	forget_all();
 	for (int i = 0; i < OPERATIONS; i++) {
-		enum soft_proto proto = next(SOFT_SYNC_READ, 64);
+		enum soft_proto proto = next(READ, 64);
 
 		rings += proto == SOFT_PROTO_RING;
 		if (proto == SOFT_PROTO_RING)
-			soft_proto_took(SOFT_SYNC_READ, 64, proto, 1000, 1);
+			soft_sync_took(READ, 64, proto, 1000);
 	}
 	CU_ASSERT_EQUAL(rings, SHM_RING + (OPERATIONS - SHM_RING) / 2);
-	soft_proto_took(SOFT_SYNC_READ, 64, SOFT_PROTO_CALL, UINT64_MAX, IN_A_ROW); /* of clocks that differ */
-	soft_proto_took(SOFT_SYNC_READ, 64, SOFT_PROTO_CALL, 1001 * IN_A_ROW, IN_A_ROW);
-	CU_ASSERT_EQUAL(entry_of(SOFT_SYNC_READ, 64)->proto, SOFT_PROTO_RING);
+	soft_sync_took(READ, 64, SOFT_PROTO_CALL, UINT64_MAX); /* of a clock that has gone back */
+	for (int i = 0; i < IN_A_ROW; i++)
+		soft_sync_took(READ, 64, SOFT_PROTO_CALL, 1001);
+	CU_ASSERT_EQUAL(entry_of(READ, 64)->proto, SOFT_PROTO_RING);
 }
 
 static void soft_proto__after_a_late_answer(void)
@@ -181,14 +148,14 @@ static void soft_proto__after_a_late_answer(void)
 	bool timed;
 
 	forget_all();
-	carry_out(SOFT_SYNC_WRITE, 64, 1000, 2000, 1);
-	soft_proto_late(&peer, UINT64_C(1) << 40);
-	CU_ASSERT_EQUAL(next(SOFT_SYNC_WRITE, 64), SOFT_PROTO_CALL);
-	CU_ASSERT_EQUAL(next(SOFT_SYNC_READ, 1 << 20), SOFT_PROTO_CALL);
-	CU_ASSERT_EQUAL(next(SOFT_POSTED_WRITE, 64), SOFT_PROTO_RING); /* no thread waits for it */
-	CU_ASSERT_EQUAL(soft_proto_of(&other, SOFT_SYNC_WRITE, 64, &timed), SOFT_PROTO_RING);
-	soft_proto_late(&peer, 0);
-	CU_ASSERT_EQUAL(next(SOFT_SYNC_WRITE, 64), SOFT_PROTO_RING);
+	carry_out(WRITE, 64, 1000, 2000, 1);
+	soft_sync_late(&peer, UINT64_C(1) << 40);
+	CU_ASSERT_EQUAL(next(WRITE, 64), SOFT_PROTO_CALL);
+	CU_ASSERT_EQUAL(next(READ, 1 << 20), SOFT_PROTO_CALL);
+	CU_ASSERT(soft_posted_write_by_ring(&peer, 64)); /* no thread waits for it */
+	CU_ASSERT_EQUAL(soft_sync_proto(&other, WRITE, 64, &timed), SOFT_PROTO_RING);
+	soft_sync_late(&peer, 0);
+	CU_ASSERT_EQUAL(next(WRITE, 64), SOFT_PROTO_RING);
 	CU_ASSERT_EQUAL(peer.calls_until, 0);
 }
 
@@ -213,11 +180,9 @@ void suite_soft_proto(void)
 {
 	CU_pSuite suite = CU_add_suite("softverbs: ring or system call", NULL, NULL);
 
-	CU_ADD_TEST(suite, soft_proto__constant_ones);
 	CU_ADD_TEST(suite, soft_proto__takes_the_faster_one);
 	CU_ADD_TEST(suite, soft_proto__posted);
 	CU_ADD_TEST(suite, soft_proto__touching_does_not_count);
-	CU_ADD_TEST(suite, soft_proto__together);
 	CU_ADD_TEST(suite, soft_proto__sizes);
 	CU_ADD_TEST(suite, soft_proto__begins_when_the_peer_polls);
 	CU_ADD_TEST(suite, soft_proto__knows_both);

@@ -115,7 +115,7 @@ static enum soft_sync_state end(struct soft_qp *qp, uint64_t late)
 	soft_sync_store(&qp->sync_req, SOFT_SYNC_NONE);
 	qp->sync_req.busy = false;
 	if (late && qp->out)
-		soft_proto_late(qp->out, late);
+		soft_sync_late(qp->out, late);
 	soft_unlock(&qp->lock);
 	return state;
 }
@@ -163,7 +163,7 @@ static bool answered(struct soft_qp *qp, const struct soft_rdma *op, uint64_t si
 	bool done = end(qp, late ? ticks : 0) == SOFT_SYNC_DONE;
 
 	if (done && !late)
-		soft_proto_took(soft_kind_of(op), op->length, SOFT_PROTO_RING, ticks, 1);
+		soft_sync_took(soft_is_write(op), op->length, SOFT_PROTO_RING, ticks);
 	return done;
 }
 

@@ -17,6 +17,7 @@
 #include "soft/request/request.h"
 #include "soft/rma/copy.h"
 #include "soft/rma/direct.h"
+#include "soft/rma/proto.h"
 #include "soft/state/qp.h"
 
 /* Returns whether the posting thread can carry out this operation. */
@@ -121,7 +122,7 @@ int soft_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
 	int err = 0;
 
 	soft_lock(&qp->lock);
-	/* A polling peer writes it often; soft_proto_of reads it. */
+	/* A polling peer writes it often; soft_peer_spins reads it. */
 	if (qp->out) {
 		__builtin_prefetch(&qp->out->peer.seg->spin_ticks);
 	} else if (qp->routes) {

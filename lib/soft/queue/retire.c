@@ -139,7 +139,6 @@ static void give_up(struct soft_qp *qp)
 {
 	qp->inflight = 0;
 	qp->part_done = 0;
-	qp->timed_since = 0;
 	qp->sync_req.failure = SHM_ACK;
 	qp->stall = SOFT_GO;
 	qp->give_up_ns = 0;

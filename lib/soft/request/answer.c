@@ -16,7 +16,6 @@
 #include "soft/queue/cq.h"
 #include "soft/request/request.h"
 #include "soft/rma/copy.h"
-#include "soft/rma/proto.h"
 #include "soft/state/core.h"
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
@@ -35,15 +34,6 @@ static bool place(struct soft_qp *qp, const struct soft_wqe *wqe, const struct s
 	else
 		soft_copy_in(iov, wqe->nsge, &resp->value, 0, sizeof(resp->value));
 	return true;
-}
-
-/* Reports the time of a write, which ends when the peer has placed the data. */
-static void time_taken(struct soft_qp *qp, const struct soft_wqe *wqe, const struct shm_resp *resp)
-{
-	if (resp->status == SHM_ACK)
-		soft_proto_took(SOFT_POSTED_WRITE, wqe->length, SOFT_PROTO_RING, resp->value - qp->timed_since,
-		                qp->timed_requests);
-	qp->timed_since = 0;
 }
 
 /* Fails the first request, if there is one, and the queue pair. */
@@ -77,11 +67,8 @@ static void acknowledged(struct soft_qp *qp, const struct shm_resp *resp, const 
 		soft_send_fail(qp, IBV_WC_LOC_PROT_ERR);
 		return;
 	}
-	if (!last)
-		return;
-	if (qp->timed_since && qp->timed == resp->wqe)
-		time_taken(qp, wqe, resp);
-	soft_send_done(qp);
+	if (last)
+		soft_send_done(qp);
 }
 
 /*

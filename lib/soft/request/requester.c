@@ -28,7 +28,6 @@
 #include "soft/request/request.h"
 #include "soft/rma/copy.h"
 #include "soft/rma/direct.h"
-#include "soft/rma/proto.h"
 #include "soft/state/core.h"
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
@@ -36,7 +35,6 @@
 enum {
 	FETCH_MIN = 8192, /* bytes: from this size on the peer fetches the data */
 	DISORDER_WINDOW = 16,
-	TIMED_MOST = 16,
 };
 
 /* ---- requests into the pipe ---- */
@@ -133,27 +131,6 @@ bool soft_sync_push(struct soft_qp *qp, const struct soft_rdma *op)
 	return true;
 }
 
-static bool is_timed(const struct soft_wqe *wqe)
-{
-	return wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length >= SOFT_POSTED_RING;
-}
-
-/* Times writes that follow each other directly, from one that finds the ring empty (proto.c). */
-static void time_request(struct soft_qp *qp, const struct soft_wqe *wqe)
-{
-	if (!is_timed(wqe) || qp->part_done) /* not the rest of a request */
-		return;
-	if (!qp->inflight) {
-		qp->timed_since = shm_ticks();
-		qp->timed_requests = 0;
-	} else if (!qp->timed_since || qp->timed_requests == TIMED_MOST || qp->timed + 1 != qp->sq_exec ||
-	           soft_wqe(qp, qp->timed)->length != wqe->length || soft_wqe(qp, qp->timed)->opcode != wqe->opcode) {
-		return;
-	}
-	qp->timed = qp->sq_exec;
-	qp->timed_requests++;
-}
-
 /* Puts the request at exec into the pipe. Returns false if the queue has to wait. */
 static bool push(struct soft_qp *qp, struct soft_wqe *wqe)
 {
@@ -168,7 +145,6 @@ static bool push(struct soft_qp *qp, struct soft_wqe *wqe)
 			soft_send_fail(qp, IBV_WC_LOC_PROT_ERR);
 		return false;
 	}
-	time_request(qp, wqe);
 	do {
 		if (!push_part(qp, wqe, iov))
 			return false;
@@ -285,12 +261,12 @@ static bool known_by_ring(struct soft_qp *qp)
 
 /*
  * Returns whether a write goes into the ring behind unanswered requests, which is slow unless the
- * peer polls, and for sizes for which a system call is faster.
+ * peer polls, and for large ones.
  */
 static bool follows(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
-	return qp->inflight && wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length > 0 && soft_peer_spins(&qp->out->peer) &&
-	       (wqe->length < FETCH_MIN || soft_proto_is_ring(SOFT_POSTED_WRITE, wqe->length));
+	return qp->inflight && wqe->opcode == IBV_WR_RDMA_WRITE && wqe->length > 0 && wqe->length < FETCH_MIN &&
+	       soft_peer_spins(&qp->out->peer);
 }
 
 /*

@@ -272,7 +272,6 @@ static enum shm_status do_write(struct inbound *r, struct soft_qp *qp)
 		return imm ? receive_failed(qp, IBV_WC_LOC_QP_OP_ERR, SHM_NAK_OP) : nak(qp, SHM_NAK_OP);
 	if (imm && r->req.flags & SHM_REQ_LAST)
 		receive_done(r);
-	r->resp.value = shm_ticks();
 	return SHM_ACK;
 }
 

@@ -22,7 +22,6 @@
 #include "soft/queue/cq.h"
 #include "soft/rma/copy.h"
 #include "soft/rma/direct.h"
-#include "soft/rma/proto.h"
 #include "soft/state/qp.h"
 #include "soft/state/shm.h"
 
@@ -34,10 +33,8 @@ enum {
 /* Each write comes from one range. */
 struct batch {
 	uint32_t n;
-	bool timed;
 	uint32_t ranges_here; /* the last word of a write has its own (copy.c) */
 	uint32_t ranges;      /* at the peer: contiguous writes share one */
-	uint64_t bytes;
 	struct iovec here[2 * BATCH_WRITES], there[BATCH_WRITES];
 };
 
@@ -66,15 +63,12 @@ static bool add(struct soft_qp *qp, const struct ibv_send_wr *wr, struct batch *
 	size_t length = wr->sg_list->length;
 	const struct soft_span span = { wr->wr.rdma.remote_addr, length, wr->wr.rdma.rkey };
 	uint64_t there;
-	bool timed;
 
-	if (!soft_posted_ranges(qp, wr, length, here) || !soft_direct_by_call(qp, span, &there, &timed))
+	if (!soft_posted_ranges(qp, wr, length, here) || !soft_direct_by_call(qp, span, &there))
 		return false;
 	add_there(batch, there, length);
 	batch->ranges_here += soft_last_apart(here, 1, length);
 	batch->n++;
-	batch->bytes += length;
-	batch->timed |= timed;
 	return true;
 }
 
@@ -85,16 +79,6 @@ static void gather(struct soft_qp *qp, const struct ibv_send_wr *wr, struct batc
 		wr = wr->next;
 }
 
-static uint64_t move(const struct soft_qp *qp, struct batch *batch)
-{
-	uint64_t since = batch->timed ? shm_ticks() : 0;
-	uint64_t moved = soft_vm_writev(qp->out->peer.pid, batch->here, batch->ranges_here, batch->there, batch->ranges);
-
-	if (batch->timed && moved == batch->bytes)
-		soft_proto_took(SOFT_POSTED_WRITE, batch->bytes / batch->n, SOFT_PROTO_CALL, shm_ticks() - since, batch->n);
-	return moved;
-}
-
 static void done(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	soft_send_done_at_once(qp, wr->wr_id, wr->opcode, wr->send_flags, wr->sg_list->length);
@@ -103,13 +87,14 @@ static void done(struct soft_qp *qp, const struct ibv_send_wr *wr)
 struct ibv_send_wr *soft_batch(struct soft_qp *qp, struct ibv_send_wr *wr)
 {
 	struct batch batch = { .n = 0 };
-	uint64_t moved;
+	uint64_t moved = 0;
 
 	if (!SOFT_STORES_IN_ORDER || !is_part(wr) || !is_part(wr->next))
 		return wr;
 	if (soft_direct_begin(qp, IBV_WR_RDMA_WRITE))
 		gather(qp, wr, &batch);
-	moved = batch.n > 1 ? move(qp, &batch) : 0;
+	if (batch.n > 1)
+		moved = soft_vm_writev(qp->out->peer.pid, batch.here, batch.ranges_here, batch.there, batch.ranges);
 	soft_direct_end(qp);
 	for (; moved && moved >= wr->sg_list->length; wr = wr->next) {
 		moved -= wr->sg_list->length;

@@ -89,37 +89,37 @@ static void act_mapped(const struct soft_rdma *op, void *at)
 static int by_call(const struct soft_out *out, const struct soft_rdma *op, uint64_t addr, bool timed)
 {
 	uint64_t since = timed ? shm_ticks() : 0;
-	int err = op->opcode == IBV_WR_RDMA_WRITE ? soft_vm_write(out->peer.pid, addr, op->iov, op->nsge, op->length)
-	                                          : soft_vm_read(out->peer.pid, addr, op->iov, op->nsge, op->length);
+	int err = (soft_is_write(op) ? soft_vm_write : soft_vm_read)(out->peer.pid, addr, op->iov, op->nsge, op->length);
 
 	if (timed && err == 0)
-		soft_proto_took(soft_kind_of(op), op->length, SOFT_PROTO_CALL, shm_ticks() - since, 1);
+		soft_sync_took(soft_is_write(op), op->length, SOFT_PROTO_CALL, shm_ticks() - since);
 	return err;
 }
 
-/* Notes that small writes with this key go by ring. A hint: the peer checks them. */
-static void note_ring(struct soft_qp *qp, uint32_t rkey, uint64_t length)
+/*
+ * Returns whether a posted write goes by ring; then the next small ones with this key do. A hint:
+ * the peer checks them.
+ */
+static bool posts_to_ring(struct soft_qp *qp, uint32_t rkey, uint64_t length)
 {
-	if (length >= SOFT_POSTED_RING)
-		return;
+	if (!soft_posted_write_by_ring(qp->out, length))
+		return false;
 	qp->ring_rkey = rkey;
 	qp->ring_left = RING_UNTRIED;
+	return true;
 }
 
 /* Private memory: carries the request out by system call, or leaves it to the peer. */
 static enum soft_direct act_vm(struct soft_qp *qp, const struct soft_rdma *op, uint64_t addr,
                                enum ibv_wc_status *status)
 {
-	bool timed;
+	bool timed = false;
 	int err;
 
-	if (soft_proto_of(qp->out, soft_kind_of(op), op->length, &timed) == SOFT_PROTO_RING) {
-		if (op->waits)
-			return SOFT_DIRECT_SYNC;
-		if (op->opcode == IBV_WR_RDMA_WRITE)
-			note_ring(qp, op->rkey, op->length);
+	if (op->waits && soft_sync_proto(qp->out, soft_is_write(op), op->length, &timed) == SOFT_PROTO_RING)
+		return SOFT_DIRECT_SYNC;
+	if (!op->waits && soft_is_write(op) && posts_to_ring(qp, op->rkey, op->length))
 		return SOFT_DIRECT_RING;
-	}
 	err = by_call(qp->out, op, addr, timed);
 	if (err == 0)
 		return SOFT_DIRECT_DONE;
@@ -194,14 +194,9 @@ bool soft_direct_reaches(struct soft_qp *qp, struct soft_span span, uint32_t acc
 	return true;
 }
 
-bool soft_direct_by_call(struct soft_qp *qp, struct soft_span span, uint64_t *there, bool *timed)
+bool soft_direct_by_call(struct soft_qp *qp, struct soft_span span, uint64_t *there)
 {
-	if (!soft_direct_reaches(qp, span, IBV_ACCESS_REMOTE_WRITE, there))
-		return false;
-	if (soft_proto_of(qp->out, SOFT_POSTED_WRITE, span.length, timed) == SOFT_PROTO_CALL)
-		return true;
-	note_ring(qp, span.key, span.length);
-	return false;
+	return soft_direct_reaches(qp, span, IBV_ACCESS_REMOTE_WRITE, there) && !posts_to_ring(qp, span.key, span.length);
 }
 
 enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status)

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "soft/mem/key.h"
-#include "soft/rma/proto.h"
 #include "soft/state/qp.h"
 
 struct iovec;
@@ -39,10 +38,10 @@ bool soft_direct_begin(struct soft_qp *qp, uint32_t opcode);
 void soft_direct_end(struct soft_qp *qp);
 
 /*
- * Returns whether a write to private memory of the peer is legal and goes by system call; *there is
- * its address in the peer, *timed says whether to report its time. The caller is busy.
+ * Returns whether a posted write to private memory of the peer is legal and goes by system call;
+ * *there is its address in the peer. The caller is busy.
  */
-bool soft_direct_by_call(struct soft_qp *qp, struct soft_span span, uint64_t *there, bool *timed);
+bool soft_direct_by_call(struct soft_qp *qp, struct soft_span span, uint64_t *there);
 
 /*
  * Returns whether a span of the peer's memory is private and a system call reaches it, at *there.
@@ -53,9 +52,9 @@ bool soft_direct_reaches(struct soft_qp *qp, struct soft_span span, uint32_t acc
 /* Under qp->lock; all requests before it are complete. */
 enum soft_direct soft_direct(struct soft_qp *qp, const struct soft_rdma *op, enum ibv_wc_status *status);
 
-static inline enum soft_proto_kind soft_kind_of(const struct soft_rdma *op)
+static inline bool soft_is_write(const struct soft_rdma *op)
 {
-	return soft_proto_kind_of(op->opcode == IBV_WR_RDMA_WRITE, op->waits);
+	return op->opcode == IBV_WR_RDMA_WRITE;
 }
 
 static inline bool soft_is_rdma(uint32_t opcode)

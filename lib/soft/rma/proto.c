@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The protocol table: by ring or by system call.
+ * The protocol: by ring or by system call.
  *
  * DESIGN NOTES
  *
@@ -14,21 +14,22 @@
  *   6. coalesced   by ring, several small writes in one request (coalesce.c)
  *   7. synchronous by ring, outside of the send queue, for a caller that waits (move.c)
  *
- * Requests that the peer must refuse, and memory out of reach, take the ring. For private memory
- * that a system call reaches, the table decides by kind and size. Requests to a peer that does not
- * poll go by system call.
+ * Requests that the peer must refuse, and memory out of reach, take the ring, as do requests behind
+ * unanswered ones. For private memory that a system call reaches, the rules below decide. Requests
+ * to a peer that does not poll go by system call.
  *
  * The ring copies data twice, with two processors at once; a system call once, after it has walked
- * the peer's page tables. Which is faster depends on the machine, so each entry is measured once.
- * The first TRIALS requests of its kind and size alternate between the protocols, IN_A_ROW at a
- * time: each leaves the memory in another processor's cache. The fastest row of each counts.
+ * the peer's page tables.
  *
- * A posted write by ring is timed if it finds the ring empty, until the peer has the data. Writes
- * posted together are timed together, with either protocol (batch.c). The first requests by ring
- * touch its pages and are slow; no trial by call follows before they have touched all.
+ *   posted write   By ring if it is short: a flag behind it may share its request.
+ *   posted read    By system call, which takes no time of the peer.
+ *   synchronous    Measured, since the faster one depends on the machine, and the caller waits for
+ *                  all that it costs. The first TRIALS requests of a kind and size alternate
+ *                  between the protocols, IN_A_ROW at a time: each leaves the memory in another
+ *                  processor's cache. The fastest row of each counts. The first requests by ring
+ *                  touch its pages and are slow; no trial by call comes before all are touched.
  *
- * Two kinds of entries are constant. A small posted write takes the ring, where the flag behind it
- * shares its request. A posted read goes by system call, which takes no time of the peer.
+ * Posted writes cannot be measured so: what the answer costs both sides follows later.
  *
  * A caller that waits for a peer that has just stopped polling loses its whole time limit. After
  * such a loss synchronous requests to this peer go by system call for LATE_PART times as long.
@@ -49,7 +50,6 @@ enum {
 	CLASSES = 15,      /* the last one has no upper bound */
 	IN_A_ROW = 8,
 	TRIALS = 6 * IN_A_ROW,
-	ANSWER_TICKS = 500, /* what the answer to a posted write costs both sides */
 	LATE_PART = 32,
 	TICKS_MAX = 1 << 30, /* more are not trusted */
 };
@@ -62,17 +62,7 @@ struct entry {
 	_Atomic uint64_t best[SOFT_PROTOS]; /* least sum of a row; 0: no row is complete */
 };
 
-#define RING { .proto = SOFT_PROTO_RING }
-#define CALL { .proto = SOFT_PROTO_CALL }
-static struct entry table[SOFT_PROTO_KINDS][CLASSES] = {
-	[SOFT_POSTED_WRITE] = { RING, RING, RING },
-	[SOFT_POSTED_READ] = { CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL, CALL },
-	/* The others are SOFT_PROTO_UNKNOWN. */
-};
-#undef RING
-#undef CALL
-
-_Static_assert(SOFT_POSTED_RING == 1 << (SMALLEST_LOG2 + 2), "the classes of posted writes that take the ring");
+static struct entry table[2][CLASSES]; /* reads, writes */
 
 static uint32_t load(_Atomic uint32_t *hint)
 {
@@ -94,12 +84,12 @@ static void store_ticks(_Atomic uint64_t *hint, uint64_t value)
 	atomic_store_explicit(hint, value, memory_order_relaxed);
 }
 
-static struct entry *entry_of(enum soft_proto_kind kind, uint64_t length)
+static struct entry *entry_of(bool write, uint64_t length)
 {
 	uint32_t bits = 64 - (uint32_t)__builtin_clzll(length | ((1 << SMALLEST_LOG2) - 1));
 	uint32_t class = bits - SMALLEST_LOG2;
 
-	return &table[kind][class < CLASSES ? class : CLASSES - 1];
+	return &table[write][class < CLASSES ? class : CLASSES - 1];
 }
 
 static bool was_late(struct soft_out *out)
@@ -115,11 +105,9 @@ static bool was_late(struct soft_out *out)
 }
 
 /* Looks last whether the peer polls: the peer writes that cache line often. */
-static bool takes_ring(struct soft_out *out, enum soft_proto_kind kind)
+static bool takes_ring(struct soft_out *out)
 {
-	if ((kind == SOFT_SYNC_WRITE || kind == SOFT_SYNC_READ) && was_late(out))
-		return false;
-	return soft_peer_spins(&out->peer);
+	return !was_late(out) && soft_peer_spins(&out->peer);
 }
 
 /* Returns how many requests by ring may touch pages for the first time. */
@@ -135,13 +123,13 @@ static enum soft_proto trial_of(struct entry *entry, uint64_t length)
 	return trials >= first && (trials - first) / IN_A_ROW % 2 ? SOFT_PROTO_CALL : SOFT_PROTO_RING;
 }
 
-enum soft_proto soft_proto_of(struct soft_out *out, enum soft_proto_kind kind, uint64_t length, bool *timed)
+enum soft_proto soft_sync_proto(struct soft_out *out, bool write, uint64_t length, bool *timed)
 {
-	struct entry *entry = entry_of(kind, length);
+	struct entry *entry = entry_of(write, length);
 	enum soft_proto proto = (enum soft_proto)load(&entry->proto);
 
 	*timed = false;
-	if (proto == SOFT_PROTO_CALL || !takes_ring(out, kind))
+	if (proto == SOFT_PROTO_CALL || !takes_ring(out))
 		return SOFT_PROTO_CALL;
 	if (proto == SOFT_PROTO_RING)
 		return proto;
@@ -149,14 +137,6 @@ enum soft_proto soft_proto_of(struct soft_out *out, enum soft_proto_kind kind, u
 	proto = trial_of(entry, length);
 	store(&entry->trials, load(&entry->trials) + 1);
 	return proto;
-}
-
-bool soft_proto_is_ring(enum soft_proto_kind kind, uint64_t length)
-{
-	struct entry *entry = entry_of(kind, length);
-	enum soft_proto proto = (enum soft_proto)load(&entry->proto);
-
-	return (proto ? proto : trial_of(entry, length)) == SOFT_PROTO_RING;
 }
 
 static void add(struct entry *entry, enum soft_proto proto, uint64_t ticks)
@@ -184,21 +164,17 @@ static uint64_t scaled(uint64_t length, uint64_t ticks)
 	return (ticks << 16) / (length >> SMALLEST_LOG2 ? length : 1 << SMALLEST_LOG2) + 1;
 }
 
-void soft_proto_took(enum soft_proto_kind kind, uint64_t length, enum soft_proto proto, uint64_t ticks,
-                     uint32_t requests)
+void soft_sync_took(bool write, uint64_t length, enum soft_proto proto, uint64_t ticks)
 {
-	struct entry *entry = entry_of(kind, length);
-	uint64_t answer = kind == SOFT_POSTED_WRITE && proto == SOFT_PROTO_RING ? ANSWER_TICKS : 0;
+	struct entry *entry = entry_of(write, length);
 
-	/* Clocks may differ, and a peer may lie. */
 	if (load(&entry->proto) != SOFT_PROTO_UNKNOWN || ticks > TICKS_MAX)
 		return;
-	for (uint32_t i = 0; i < requests; i++)
-		add(entry, proto, scaled(length, ticks / requests + answer));
+	add(entry, proto, scaled(length, ticks));
 	decide(entry, untouched(length) + TRIALS);
 }
 
-void soft_proto_late(struct soft_out *out, uint64_t ticks)
+void soft_sync_late(struct soft_out *out, uint64_t ticks)
 {
 	store_ticks(&out->calls_until, shm_ticks() + LATE_PART * ticks);
 }

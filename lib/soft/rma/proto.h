@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct soft_out;
+#include "soft/peer/peer.h"
+#include "soft/peer/pipe.h"
 
 enum {
-	SOFT_POSTED_RING = 512, /* bytes: shorter posted writes go by ring */
+	SOFT_POSTED_RING = 2048, /* bytes: shorter posted writes go by ring */
 };
 
 enum soft_proto {
@@ -19,32 +20,19 @@ enum soft_proto {
 	SOFT_PROTOS,
 };
 
-enum soft_proto_kind {
-	SOFT_POSTED_WRITE,
-	SOFT_POSTED_READ,
-	SOFT_SYNC_WRITE, /* the caller waits for it (move.c) */
-	SOFT_SYNC_READ,
-	SOFT_PROTO_KINDS,
-};
-
-static inline enum soft_proto_kind soft_proto_kind_of(bool write, bool waits)
+static inline bool soft_posted_write_by_ring(struct soft_out *out, uint64_t length)
 {
-	if (waits)
-		return write ? SOFT_SYNC_WRITE : SOFT_SYNC_READ;
-	return write ? SOFT_POSTED_WRITE : SOFT_POSTED_READ;
+	return length < SOFT_POSTED_RING && soft_peer_spins(&out->peer);
 }
 
 /*
- * Returns the protocol for the next request of this kind and length, SOFT_PROTO_CALL or
+ * Returns the protocol for the next synchronous request of this length, SOFT_PROTO_CALL or
  * SOFT_PROTO_RING. *timed says whether the caller must report its time.
  */
-enum soft_proto soft_proto_of(struct soft_out *out, enum soft_proto_kind kind, uint64_t length, bool *timed);
-/* Returns whether these requests go by ring, as far as is known. */
-bool soft_proto_is_ring(enum soft_proto_kind kind, uint64_t length);
-/* Reports the ticks that so many requests took together. */
-void soft_proto_took(enum soft_proto_kind kind, uint64_t length, enum soft_proto proto, uint64_t ticks,
-                     uint32_t requests);
-/* Reports that the peer has not answered a synchronous request for so many ticks. */
-void soft_proto_late(struct soft_out *out, uint64_t ticks);
+enum soft_proto soft_sync_proto(struct soft_out *out, bool write, uint64_t length, bool *timed);
+/* Reports the ticks that it took. */
+void soft_sync_took(bool write, uint64_t length, enum soft_proto proto, uint64_t ticks);
+/* Reports that the peer has not answered it for so many ticks. */
+void soft_sync_late(struct soft_out *out, uint64_t ticks);
 
 #endif

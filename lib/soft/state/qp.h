@@ -150,9 +150,6 @@ struct soft_qp {
 	bool by_ring_known;
 	uint32_t ring_rkey; /* the next `ring_left` small writes with this key go by ring */
 	uint32_t ring_left;
-	uint32_t timed; /* index of the last timed request */
-	uint32_t timed_requests;
-	uint64_t timed_since;     /* ticks; 0: none is timed */
 	bool resync;              /* the next request starts over */
 	uint64_t deadline_ns;     /* SOFT_WAIT_TIMER */
 	uint64_t cut_ns;          /* when the connection breaks; 0: never */
