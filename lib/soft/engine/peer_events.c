@@ -37,7 +37,7 @@ bool soft_attach_pipe(struct soft_qp *qp, struct soft_out *out)
 
 	/* The withdrawal of a key (key.c) reads these of all queue pairs. */
 	pthread_mutex_lock(&soft_core->table_lock);
-	qp->out = index < 0 ? NULL : out;
+	soft_qp_set_out(qp, index < 0 ? NULL : out);
 	qp->peer = index < 0 ? NULL : &out->peer.seg->qp[index];
 	pthread_mutex_unlock(&soft_core->table_lock);
 	return index >= 0;

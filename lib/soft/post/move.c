@@ -291,15 +291,9 @@ static uint64_t write_all(struct soft_qp *qp, const struct softverbs_piece *piec
 
 SOFT_EXPORT bool softverbs_polls(struct ibv_qp *base)
 {
-	struct soft_qp *qp = soft_qp(base);
-	bool polls;
+	struct soft_out *out = soft_qp_out(soft_qp(base));
 
-	if (soft_adversary.on)
-		return false;
-	soft_lock(&qp->lock);
-	polls = qp->out && soft_peer_spins(&qp->out->peer);
-	soft_unlock(&qp->lock);
-	return polls;
+	return !soft_adversary.on && out && soft_peer_spins(&out->peer);
 }
 
 SOFT_EXPORT int softverbs_read_list(struct ibv_qp *base, const struct softverbs_piece *pieces, size_t count)

@@ -193,6 +193,18 @@ static inline struct soft_wqe *soft_wqe(const struct soft_qp *qp, uint32_t index
 	return (struct soft_wqe *)(void *)(qp->sq + (size_t)(index & (qp->sq_size - 1)) * qp->sq_stride);
 }
 
+/* Without the lock; NULL: no pipe. The caller keeps the queue pair. Pairs with soft_qp_set_out. */
+static inline struct soft_out *soft_qp_out(const struct soft_qp *qp)
+{
+	return __atomic_load_n(&qp->out, __ATOMIC_ACQUIRE);
+}
+
+/* Under the lock; pairs with soft_qp_out. */
+static inline void soft_qp_set_out(struct soft_qp *qp, struct soft_out *out)
+{
+	__atomic_store_n(&qp->out, out, __ATOMIC_RELEASE);
+}
+
 static inline enum ibv_qp_state soft_qp_state(struct soft_qp *qp)
 {
 	return (enum ibv_qp_state)atomic_load_explicit(&qp->state, memory_order_relaxed);
