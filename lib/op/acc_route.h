@@ -14,8 +14,8 @@
  *               (sync/atomic_mode.h). For other origins: the device, if it is one word and the
  *               device is atomic with processors; or as ACC_NUMBER.
  *   ACC_NUMBER  For origins that map the memory: their processor, by plain code under page locks
- *               (sync/page_lock.h), as fast as a copy. For others: the target's handler, or
- *               copies here and back (issue_by_copies), under these locks.
+ *               (sync/page_lock.h). For others: the target's handler, or copies here and back
+ *               (issue_by_copies), under these locks.
  *   ACC_REST    The target's handler, for all origins. The target itself takes the handler's lock.
  *
  * Elements of two classes may lie on the same bytes. So an operation on another route waits until

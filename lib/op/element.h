@@ -11,9 +11,8 @@
  * There are two ways to apply an operation. element_apply is plain code, for memory of any
  * alignment that no other thread or rank changes meanwhile. A rank that dies within it leaves an
  * element that has one store as it was, or changed (A21). element_apply_atomic changes each
- * element by one atomic instruction, or a compare-and-swap loop, of exactly the element's own
- * bytes. It writes no neighbouring byte, not even with its own value (A11). It is for aligned
- * integers of 8 bytes. The two ways are not atomic with each other.
+ * element by one atomic instruction, or a compare-and-swap loop, and writes no neighbouring byte
+ * (A11). It is for aligned integers of 8 bytes. The two ways are not atomic with each other.
  */
 #ifndef ORIEL_ELEMENT_H
 #define ORIEL_ELEMENT_H

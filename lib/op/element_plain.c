@@ -9,9 +9,8 @@
  * here, and pairs with padding are vectors of which a mask leaves the padding out. tests/unit stops
  * behind each instruction to check this.
  *
- * The loops over numbers, which accumulates to mapped memory use (sync/page_lock.h), are compiled
- * again for processors with longer vectors. All compute the same results: an element takes one
- * operation, so the compiler has nothing to contract.
+ * The loops over numbers are compiled again for processors with longer vectors. All compute the
+ * same results: an element takes one operation, so the compiler has nothing to contract.
  */
 #include "op/element.h"
 

@@ -339,7 +339,6 @@ static bool take_alike(const struct oriel_alike *alike, const struct oriel_place
 	return true;
 }
 
-/* Sends a message. Returns 0 or ISSUE_LATER, or an error. */
 static int send_alike(struct oriel_win *win, struct link *link, const struct oriel_alike *alike, int at,
                       const struct batch *batch)
 {

@@ -9,13 +9,12 @@
  * lock: by the rank itself, its handler, and ranks that map its memory or copy it. So are vectors
  * of 8-byte integers (atomic_mode.h). A rank has PAGE_LOCKS such locks in its registered memory for
  * all its windows, since these may overlap. They are striped over its memory by the page of an
- * element's first byte at the owner, so that ranks on different pages meet only by chance. Memory
- * in windows of two ranks has two locks (A13).
+ * element's first byte at the owner. Memory in windows of two ranks has two locks (A13).
  *
  * A lock is one word: 0, or its holder: the process number in the low half, and a time at which
  * that process lived, in seconds, in the high half. It is taken by a compare-and-swap and released
- * by a store, so one element costs no more than its own compare-and-swap would. The holder waits
- * for nothing else, except to switch the mode of 8-byte integers, and to copy (issue_by_copies).
+ * by a store. The holder waits for nothing else, except to switch the mode of 8-byte integers, and
+ * to copy (issue_by_copies).
  *
  * Deaths (A21). A thread that finds the lock held for several turns checks whether the holder's
  * process has ended, and takes the lock over. The dead process has changed its elements up or down
@@ -23,9 +22,9 @@
  * namespace (base/process.h), and the time in the word tells the holder from a later process of the
  * same number.
  *
- * A live holder finishes in microseconds, unless it is stopped. So page_trylock does not
- * wait: it returns false, and the operation is issued again as if there were no room (ISSUE_LATER,
- * AM_LATER), by waits that have time limits and watch for deaths.
+ * A live holder finishes in microseconds, unless it is stopped. So page_trylock does not wait: it
+ * returns false, and the operation is issued again (ISSUE_LATER, AM_LATER), by waits that have time
+ * limits and watch for deaths.
  */
 #ifndef ORIEL_PAGE_LOCK_H
 #define ORIEL_PAGE_LOCK_H

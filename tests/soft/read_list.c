@@ -12,10 +12,14 @@
 #include "two.h"
 
 enum {
-	PIECES = 150, /* more than one system call takes */
-	STEP = 24,
-	MEMORY = 4096,
+	PIECES = 600, /* more than one system call takes */
+	MEMORY = 96 << 10,
 };
+
+/* From each piece to the next, in turn: close, overlapping, back, and apart. */
+static const int steps[] = { 24, 8, 4, 24, -16, 16, 32, 500, 24, 530, 24, 24 };
+
+enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
 
 static uint8_t byte_at(size_t offset)
 {
@@ -45,9 +49,12 @@ static softverbs_read_list_fn *find_read_list(void)
 /* Pieces of one to eight bytes, to the front of `got` one behind the other. */
 static void list_of(const struct two *two, struct softverbs_piece *pieces, uint8_t *got)
 {
+	uint64_t addr = two->theirs.addr;
+
 	for (size_t i = 0; i < PIECES; i++) {
-		pieces[i] = (struct softverbs_piece){ got, 1 + i % 8, two->theirs.addr + i * STEP, two->theirs.rkey };
+		pieces[i] = (struct softverbs_piece){ got, 1 + i % 8, addr, two->theirs.rkey };
 		got += pieces[i].size_bytes;
+		addr += (uint64_t)steps[i % STEPS];
 	}
 }
 

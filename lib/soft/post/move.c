@@ -203,58 +203,112 @@ SOFT_EXPORT int softverbs_move(struct ibv_qp *base, uint32_t rkey, uint64_t addr
  *
  * DESIGN NOTES
  *
- * A system call checks once the right to access the peer.
+ * A system call checks once the right to access the peer, but walks page tables for each range. So
+ * short pieces that lie close together are read as one range, into a buffer.
  */
 
 enum {
-	RANGES = 64, /* of one system call */
+	RANGES = 64,      /* of one system call */
+	JOINED_MAX = 512, /* bytes of a piece, or between two; less than a page */
+	BUFFER = 8 << 10,
 };
 
 struct ranges {
 	uint32_t n;
 	uint64_t bytes;
 	struct iovec here[RANGES], there[RANGES];
+	size_t ends[RANGES]; /* the piece behind those of a range */
+	uint32_t buffered;
+	uint8_t buffer[BUFFER];
 };
+
+/* Reads a piece with the last range, if that is in the buffer and ends close before it. */
+static bool join(struct ranges *ranges, const struct softverbs_piece *piece)
+{
+	struct iovec *here = &ranges->here[ranges->n - 1], *there = &ranges->there[ranges->n - 1];
+	const uint64_t gap = piece->addr - (uintptr_t)there->iov_base - there->iov_len, more = gap + piece->size_bytes;
+
+	if ((uint8_t *)here->iov_base + here->iov_len != ranges->buffer + ranges->buffered || gap > JOINED_MAX ||
+	    piece->size_bytes > JOINED_MAX || more > BUFFER - ranges->buffered)
+		return false;
+	here->iov_len = there->iov_len += more;
+	ranges->buffered += (uint32_t)more;
+	ranges->bytes += more;
+	return true;
+}
+
+static void add(struct ranges *ranges, const struct softverbs_piece *piece, bool may_join)
+{
+	void *here = piece->here;
+
+	if (may_join && piece->size_bytes <= JOINED_MAX && piece->size_bytes <= BUFFER - ranges->buffered) {
+		here = ranges->buffer + ranges->buffered;
+		ranges->buffered += (uint32_t)piece->size_bytes;
+	}
+	ranges->here[ranges->n] = (struct iovec){ here, piece->size_bytes };
+	ranges->there[ranges->n++] = (struct iovec){ (void *)(uintptr_t)piece->addr, piece->size_bytes };
+	ranges->bytes += piece->size_bytes;
+}
 
 /*
  * Makes ranges of the first pieces, of one key. All are in its region if the bytes from the first
- * to the last are. Returns false if they are not. The caller is busy.
+ * to the last are. Returns how many pieces, or 0 if they are not. The caller is busy.
  */
-static bool gather(struct soft_qp *qp, struct ranges *ranges, const struct softverbs_piece *pieces, size_t count,
-                   uint32_t access)
+static size_t gather(struct soft_qp *qp, struct ranges *ranges, const struct softverbs_piece *pieces, size_t count,
+                     uint32_t access)
 {
+	const bool may_join = access == IBV_ACCESS_REMOTE_READ;
 	uint64_t from = UINT64_MAX, to = 0, there;
 	bool wraps = false;
+	size_t i;
 
-	ranges->n = 0;
+	ranges->n = ranges->buffered = 0;
 	ranges->bytes = 0;
-	for (const struct softverbs_piece *piece = pieces;
-	     ranges->n < RANGES && piece < pieces + count && piece->rkey == pieces->rkey; piece++) {
-		const uint64_t end = piece->addr + piece->size_bytes;
+	for (i = 0; i < count && pieces[i].rkey == pieces->rkey; i++) {
+		const uint64_t end = pieces[i].addr + pieces[i].size_bytes;
 
-		ranges->here[ranges->n] = (struct iovec){ piece->here, piece->size_bytes };
-		ranges->there[ranges->n++] = (struct iovec){ (void *)(uintptr_t)piece->addr, piece->size_bytes };
-		ranges->bytes += piece->size_bytes;
-		from = piece->addr < from ? piece->addr : from;
+		if (!may_join || ranges->n == 0 || !join(ranges, &pieces[i])) {
+			if (ranges->n == RANGES)
+				break;
+			add(ranges, &pieces[i], may_join);
+		}
+		ranges->ends[ranges->n - 1] = i + 1;
+		from = pieces[i].addr < from ? pieces[i].addr : from;
 		to = end > to ? end : to;
-		wraps |= end < piece->addr;
+		wraps |= end < pieces[i].addr;
 	}
 	if (wraps || !soft_direct_reaches(qp, (struct soft_span){ from, to - from, pieces->rkey }, access, &there))
-		return false;
-	for (uint32_t i = 0; i < ranges->n; i++)
-		ranges->there[i].iov_base = (uint8_t *)ranges->there[i].iov_base + (there - from);
-	return true;
+		return 0;
+	for (uint32_t range = 0; range < ranges->n; range++)
+		ranges->there[range].iov_base = (uint8_t *)ranges->there[range].iov_base + (there - from);
+	return i;
+}
+
+static void place_pieces(const struct ranges *ranges, const struct softverbs_piece *pieces)
+{
+	size_t i = 0;
+
+	for (uint32_t range = 0; range < ranges->n; range++) {
+		const uint64_t first = pieces[i].addr;
+		const uint8_t *here = ranges->here[range].iov_base;
+
+		for (; i < ranges->ends[range]; i++) {
+			if (pieces[i].here != here)
+				soft_copy(pieces[i].here, here + (pieces[i].addr - first), pieces[i].size_bytes);
+		}
+	}
 }
 
 /* Returns how many pieces one call has read, or 0 if it cannot. The caller is busy. */
 static size_t read_some(struct soft_qp *qp, const struct softverbs_piece *pieces, size_t count)
 {
 	struct ranges ranges;
+	size_t some = gather(qp, &ranges, pieces, count, IBV_ACCESS_REMOTE_READ);
 
-	if (!gather(qp, &ranges, pieces, count, IBV_ACCESS_REMOTE_READ) ||
-	    soft_vm_readv(qp->out->peer.pid, ranges.here, ranges.n, ranges.there, ranges.n) != ranges.bytes)
+	if (some == 0 || soft_vm_readv(qp->out->peer.pid, ranges.here, ranges.n, ranges.there, ranges.n) != ranges.bytes)
 		return 0;
-	return ranges.n;
+	place_pieces(&ranges, pieces);
+	return some;
 }
 
 /* Under qp->lock; the queue is empty. */
@@ -277,8 +331,9 @@ static uint64_t write_all(struct soft_qp *qp, const struct softverbs_piece *piec
 	uint64_t written = 0, moved;
 	struct ranges ranges;
 
-	for (size_t done = 0; goes_on && done < count; done += ranges.n) {
-		if (!gather(qp, &ranges, pieces + done, count - done, IBV_ACCESS_REMOTE_WRITE))
+	for (size_t done = 0, some; goes_on && done < count; done += some) {
+		some = gather(qp, &ranges, pieces + done, count - done, IBV_ACCESS_REMOTE_WRITE);
+		if (some == 0)
 			break;
 		moved = soft_vm_writev(qp->out->peer.pid, ranges.here, ranges.n, ranges.there, ranges.n);
 		written += moved;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A batch: writes that are posted together, carried out by one system call (batched writev).
+ * A batch: writes that are posted together, carried out by one system call.
  *
  * DESIGN NOTES
  *
