@@ -135,7 +135,7 @@ bool acc_send(struct oriel_win *win, struct link *link, struct acc *acc, int *rc
  */
 int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc);
 
-#define ACC_COPIED_MAX 64 /* pieces; of more a message is faster */
+#define ACC_COPIED_MAX 128 /* pieces; of more, waking the target is faster */
 
 /* Returns whether a list within these bytes goes by copies, not by a message. Under win->lock. */
 bool acc_list_takes_copies(struct oriel_win *win, struct link *link, struct acc_span span);

@@ -237,7 +237,7 @@ static bool change_batch(struct oriel_win *win, struct link *link, struct list *
 	uint64_t changed, done = 0;
 	struct acc acc;
 
-	if (batch->count > ACC_COPIED_MAX || !acc_list_takes_copies(win, link, batch->span))
+	if (list->count > ACC_COPIED_MAX || !acc_list_takes_copies(win, link, batch->span))
 		return false;
 	take_pieces(link, list, batch, key_of(win, link, batch->span), pieces);
 	acc_init(&acc, list->type, list->op, batch->bytes / element_types[list->type].size_bytes);

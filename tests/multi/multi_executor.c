@@ -712,29 +712,32 @@ static void move_rows(struct multi *m, struct multi_window *w)
 	CHECK(m, right);
 }
 
+#define PIECES 120 /* more than one system call takes */
+#define PIECE_STEP 30
+
 /* A list of pieces of one to three elements. Operands and results are cut elsewhere. */
 static void change_list_by_copies(struct multi *m, struct multi_window *w)
 {
-	double numbers[3 * BLOCKS], old[3 * BLOCKS] = { 0 }, all[MANY] = { 0 };
+	double numbers[3 * PIECES], old[3 * PIECES] = { 0 }, all[MANY] = { 0 };
 	struct oriel_origin_piece operands[2] = { { numbers, 0 }, { NULL, sizeof(double) } }, results = { old, 0 };
-	struct oriel_target_piece list[BLOCKS];
+	struct oriel_target_piece list[PIECES];
 	bool right = true;
 
-	for (size_t i = 0; i < BLOCKS; i++) {
-		list[i] = (struct oriel_target_piece){ i * STEP * sizeof(double), (1 + i % 3) * sizeof(double) };
+	for (size_t i = 0; i < PIECES; i++) {
+		list[i] = (struct oriel_target_piece){ i * PIECE_STEP * sizeof(double), (1 + i % 3) * sizeof(double) };
 		results.size_bytes += list[i].size_bytes;
 	}
 	operands[0].size_bytes = results.size_bytes - sizeof(double);
 	operands[1].addr = (uint8_t *)numbers + operands[0].size_bytes;
-	for (int i = 0; i < 3 * BLOCKS; i++)
+	for (int i = 0; i < 3 * PIECES; i++)
 		numbers[i] = i + 1;
 	CHECK_OK(m, oriel_accumulate(w->win, all, MANY, ORIEL_DOUBLE, ORIEL_REPLACE, 1, 0));
-	CHECK_OK(m, oriel_accumulatev(w->win, operands, 2, ORIEL_DOUBLE, ORIEL_SUM, 1, list, BLOCKS));
-	CHECK_OK(m, oriel_get_accumulatev(w->win, operands, 2, &results, 1, ORIEL_DOUBLE, ORIEL_SUM, 1, list, BLOCKS));
+	CHECK_OK(m, oriel_accumulatev(w->win, operands, 2, ORIEL_DOUBLE, ORIEL_SUM, 1, list, PIECES));
+	CHECK_OK(m, oriel_get_accumulatev(w->win, operands, 2, &results, 1, ORIEL_DOUBLE, ORIEL_SUM, 1, list, PIECES));
 	CHECK_OK(m, oriel_get_accumulate(w->win, NULL, all, MANY, ORIEL_DOUBLE, ORIEL_NO_OP, 1, 0));
 	CHECK_OK(m, oriel_win_flush(w->win, 1));
 	for (int i = 0, n = 0; i < MANY; i++)
-		right &= all[i] == (i / STEP < BLOCKS && i % STEP <= i / STEP % 3 ? 2 * numbers[n++] : 0);
+		right &= all[i] == (i / PIECE_STEP < PIECES && i % PIECE_STEP <= i / PIECE_STEP % 3 ? 2 * numbers[n++] : 0);
 	CHECK(m, right && memcmp(old, numbers, results.size_bytes) == 0);
 }
 
