@@ -19,6 +19,7 @@ RANK_AT, TIMES_AT, HOST_AT, MEETINGS_AT = 16, 32, 168, 360
 MEETINGS, MEETING_BYTES = 128, 32
 CHUNKS_AT, CHUNK_BYTES, CHUNK_HEAD_BYTES, ENTRY_BYTES, CALL = 2 << 20, 8192, 32, 32, 0xFFFF
 LATENESSES_AT, LATENESSES, LATENESS_BYTES = 201832, 4096, 32
+WAITS_AT, WAITS, WAIT_BYTES = 742000, 2048, 168
 BEGINS_AT, BEGINS, BEGIN_BYTES, REMOTE_WAITS, REMOTE_WAIT_BYTES = 1086072, 16384, 24, 2048, 112
 ROUNDING_NS = 2000
 
@@ -40,7 +41,15 @@ def falsify(path, first):
         if ns:
             struct.pack_into("<Q", part, at, ns + AHEAD_NS + int((ns - first) * DRIFT))
 
+    def lengthen(at, count):
+        ns = struct.unpack_from("<Q", part, at)[0]
+        struct.pack_into("<Q", part, at, ns + int(ns * DRIFT) + count)
+
     struct.pack_into("<10s", part, HOST_AT, b"elsewhere")
+    for at in [WAITS_AT + WAIT_BYTES * i for i in range(WAITS)]:
+        count = struct.unpack_from("<I", part, at + 16)[0]  # each may be rounded up in the list of its times
+        lengthen(at + 24, count)
+        lengthen(at + 32, count)
     for at in [TIMES_AT, TIMES_AT + 8] + [MEETINGS_AT + MEETING_BYTES * i + k for i in range(MEETINGS) for k in (16, 24)]:
         change(at)
     for at in [LATENESSES_AT + LATENESS_BYTES * i + k for i in range(LATENESSES) for k in (8, 16)]:
