@@ -358,6 +358,8 @@ void rank_ended(struct oriel_job *job, int rank, const char *text)
 	pthread_mutex_lock(&job->lock);
 	death_explain(job, rank, text);
 	pthread_mutex_unlock(&job->lock);
+	if (job->tool && job->tool->rank_died)
+		job->tool->rank_died(rank, text);
 }
 
 void peer_left(struct peer *peer)

@@ -3,8 +3,8 @@
  * tool.h - reports of the library to a tool in front of it
  *
  * The tool is attached before oriel_init, and stays. Registrations, and waits that have read the
- * clock, look for it. With it waits look more often, and report their causes (sync/wait.c).
- * The waiting thread calls the tool's functions. These must not call Oriel, and must not wait.
+ * clock, look for it. With it waits look more often (sync/wait.c). The waiting thread, or
+ * the service thread, calls the functions, which must neither call Oriel nor wait.
  */
 #ifndef ORIEL_TOOL_H
 #define ORIEL_TOOL_H
@@ -14,9 +14,9 @@
 #include "base/rank_list.h"
 #include "see/board.h"
 
-#define TOOL_VERSION 2
+#define TOOL_VERSION 3
 
-/* A wait, as one of its looks has found it. Times are of CLOCK_MONOTONIC. */
+/* A wait, as a look has found it. Times are of CLOCK_MONOTONIC. */
 struct tool_blocked {
 	enum board_cause cause;
 	uint64_t since_ns; /* the wait has read the clock for the first time */
@@ -33,12 +33,14 @@ struct tool {
 	void (*blocked)(const struct tool_blocked *blocked);
 	/* A wait that has reported `blocked` has ended. */
 	void (*unblocked)(uint64_t now_ns);
-	/* The thread has registered memory. NULL: the tool ignores that. */
+	/* The thread has registered memory. NULL: ignored. */
 	void (*registered)(uint64_t begun_ns, uint64_t ended_ns);
-	/* The thread has waited for another one inside of Oriel. NULL: as above. */
+	/* The thread has waited for another one in Oriel. NULL: as above. */
 	void (*waited_for_thread)(uint64_t begun_ns, uint64_t ended_ns);
-	/* Gives the job's board, or takes it away (NULL). NULL: the tool shows nothing. */
+	/* Gives the job's board, or takes it away (NULL). NULL: as above. */
 	void (*takes_board)(struct board *board);
+	/* The launcher has said how a rank died. NULL: as above. */
+	void (*rank_died)(int rank, const char *text);
 };
 
 /* The attached tool, or NULL. */

@@ -37,6 +37,9 @@ static inline struct part *part_of_process(void)
 	return process_part;
 }
 
+/* Notes how a rank has died. The first deaths are kept. */
+void part_add_death(int rank, const char *text);
+
 /* Nothing is recorded afterwards. */
 void part_end(void);
 

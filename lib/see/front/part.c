@@ -155,6 +155,18 @@ const char *part_folder(void)
 	return folder;
 }
 
+/* Only the library's service thread calls it. */
+void part_add_death(int rank, const char *text)
+{
+	struct part *part = process_part;
+
+	if (!part || part->death_count == PART_DEATHS)
+		return;
+	part->deaths[part->death_count].rank = rank;
+	snprintf(part->deaths[part->death_count].text, PART_DEATH_BYTES, "%s", text);
+	__atomic_store_n(&part->death_count, part->death_count + 1, __ATOMIC_RELEASE);
+}
+
 void part_end(void)
 {
 	struct part *part = process_part;

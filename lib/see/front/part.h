@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
-#define PART_VERSION 10
+#define PART_VERSION 11
 #define PART_PREFIX "profile."
 
 #define PART_SITES 1024
@@ -201,6 +201,15 @@ struct part_remote {
 	struct part_remote_wait waits[PART_REMOTE_WAITS];
 };
 
+#define PART_DEATHS 16
+#define PART_DEATH_BYTES 76 /* longer texts are cut */
+
+/* How another rank died, by the launcher: "was killed by signal 9 (Killed)". */
+struct part_death {
+	int32_t rank;
+	char text[PART_DEATH_BYTES];
+};
+
 /* How long the process has been in calls, by the clock that these are measured by. */
 struct part_presence {
 	uint64_t entered; /* the call that a thread is in; 0: none */
@@ -220,6 +229,8 @@ struct part {
 	struct part_remote remote;
 	struct part_presence presence;
 	struct part_note completed[PART_WINDOWS + 1][PART_LATEST]; /* when the latest completes ended */
+	uint64_t death_count;
+	struct part_death deaths[PART_DEATHS];
 };
 
 /* ---- the timeline ---- */

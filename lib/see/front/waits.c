@@ -171,7 +171,8 @@ void waits_attach(void)
 		                              .unblocked = take_unblocked,
 		                              .registered = take_registered,
 		                              .waited_for_thread = take_thread,
-		                              .takes_board = outside_open };
+		                              .takes_board = outside_open,
+		                              .rank_died = part_add_death };
 
 	if (oriel_tool_attach(&tool))
 		fputs("oriel: the profile has no causes of waits: liboriel.so is of another version\n", stderr);

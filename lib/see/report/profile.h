@@ -130,6 +130,9 @@ void read_job(struct read_parts *parts, const char *job);
 /* Reads files. Ends the program if one is no part. */
 void read_files(struct read_parts *parts, char **paths);
 
+/* Returns how a rank that did not finalize has ended, as far as other ranks know. */
+const char *read_death(const struct read_parts *parts, int rank);
+
 /* Removes the files. */
 void remove_parts(const struct read_parts *parts);
 

@@ -61,7 +61,9 @@ static bool check_entries(struct part *part)
 	}
 	for (uint32_t i = 0; i < header->wait_count; i++)
 		sound &= is_sound_wait(&part->waits[i], header);
-	return sound;
+	for (uint32_t i = 0; i < PART_DEATHS; i++)
+		board_make_printable(part->deaths[i].text, sizeof(part->deaths[i].text));
+	return sound && part->death_count <= PART_DEATHS;
 }
 
 /* Makes the texts of a header printable. Returns whether it can be used. */
@@ -290,6 +292,19 @@ void read_files(struct read_parts *parts, char **paths)
 		snprintf(parts->job, sizeof(parts->job), "%s", part->header.job);
 	}
 	finish(parts);
+}
+
+const char *read_death(const struct read_parts *parts, int rank)
+{
+	for (uint32_t i = 0; i < parts->count; i++) {
+		const struct part *part = parts->list[i].part;
+
+		for (uint64_t k = 0; k < part->death_count; k++) {
+			if (part->deaths[k].rank == rank && part->deaths[k].text[0])
+				return part->deaths[k].text;
+		}
+	}
+	return "did not finalize";
 }
 
 void remove_parts(const struct read_parts *parts)

@@ -92,7 +92,7 @@ static void print_dead(FILE *out, const struct read_parts *parts)
 		const struct part_header *header = &parts->list[i].part->header;
 
 		if (header->state == PART_RUNNING && dead++ < DEAD_LINES)
-			fprintf(out, "rank %d did not finalize: its calls until then are here\n", header->rank);
+			fprintf(out, "rank %d %s: its calls until then are here\n", header->rank, read_death(parts, header->rank));
 	}
 	if (dead > DEAD_LINES)
 		fprintf(out, "%u more ranks did not finalize\n", dead - DEAD_LINES);

@@ -41,6 +41,7 @@ struct moved {
 struct timeline {
 	const struct profile *profile;
 	const struct read_part *from;
+	const char *death; /* read_death */
 	struct perfetto to;
 	struct arrow *arrows;
 	struct slice *slices;
@@ -393,7 +394,7 @@ static void write_marks(struct timeline *line)
 {
 	const struct part_header *header = &line->from->part->header;
 	uint64_t first_ns = TIME_MAX, last_ns = 0;
-	char text[80];
+	char text[PART_DEATH_BYTES + 16];
 
 	for (uint32_t i = 0; i < line->slice_count; i++) {
 		first_ns = least(first_ns, line->slices[i].begun_ns);
@@ -402,18 +403,16 @@ static void write_marks(struct timeline *line)
 	snprintf(text, sizeof(text), "%" PRIu64 " earlier calls are overwritten", header->overwritten);
 	if (header->overwritten && line->slice_count)
 		perfetto_write_mark(&line->to, first_ns, text);
+	snprintf(text, sizeof(text), "the rank %s", line->death);
 	if (header->state == PART_RUNNING && line->slice_count)
-		perfetto_write_mark(&line->to, last_ns, "the rank did not finalize");
+		perfetto_write_mark(&line->to, last_ns, text);
 }
 
 /* ---- parts ---- */
 
-static void print_part(FILE *out, const struct profile *profile, const struct read_part *from,
-                       const struct read_chunks *chunks)
+static void print_part(FILE *out, struct timeline line, const struct read_chunks *chunks)
 {
-	struct timeline line = { .profile = profile, .from = from };
-
-	perfetto_begin(&line.to, out, from->part->header.rank);
+	perfetto_begin(&line.to, out, line.from->part->header.rank);
 	write_names(&line);
 	perfetto_describe_rank(&line.to);
 	take_entries(&line, chunks);
@@ -444,12 +443,15 @@ uint32_t timeline_count(const struct read_parts *parts)
 void timeline_print(FILE *out, const struct profile *profile, const struct read_parts *parts)
 {
 	for (uint32_t i = 0; i < parts->count; i++) {
+		const struct read_part *from = &parts->list[i];
+		struct timeline line = { .profile = profile, .from = from };
 		struct read_chunks chunks = { 0 };
 
-		if (!has_timeline(&parts->list[i].part->header))
+		if (!has_timeline(&from->part->header))
 			continue;
-		chunks_read(&chunks, &parts->list[i]);
-		print_part(out, profile, &parts->list[i], &chunks);
+		line.death = read_death(parts, from->part->header.rank);
+		chunks_read(&chunks, from);
+		print_part(out, line, &chunks);
 		free(chunks.list);
 	}
 }

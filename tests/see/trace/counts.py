@@ -56,7 +56,7 @@ def dead(*deaths):
         puts = [call for call in trace.calls(1) if call.name == "oriel_put"]
         if len(puts) - int(calls) not in (0, 1):
             yield f"{path}: rank 1 has made {calls} puts, and {len(puts)} are there"
-        if not any(text == "the rank did not finalize" and trace.rank(track) == 1 for track, _, text in trace.marks):
+        if not any(text == "the rank was killed by signal 9 (Killed)" and trace.rank(track) == 1 for track, _, text in trace.marks):
             yield f"{path}: rank 1 has no mark: {trace.marks}"
         if not trace.calls(0):
             yield f"{path}: the calls of rank 0 are missing"

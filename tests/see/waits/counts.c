@@ -2,15 +2,16 @@
 /*
  * counts.c - a program whose calls are known, for tests of profiles (run)
  *
- *   see-counts [fork|kill|name=NAME|module=FILE]
+ *   see-counts [fork|kill|exit|name=NAME|module=FILE]
  *
  * Each rank makes 5 puts of 8 bytes, 3 of 4096, 2 gets of 100 bytes, 7 flushes and 4 fences on the
  * window "counted", or NAME. With "fork" it starts a child first, whose call is refused. With "kill"
- * rank 1 is killed before the last fence. With "module=" a module (module.c), which is closed
+ * or "exit" rank 1 ends before the last fence. With "module=" a module (module.c), which is closed
  * again, makes three more puts of 8 bytes.
  */
 #include <dlfcn.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,11 +72,19 @@ static int start_child(oriel_win *win)
 	return pid < 0 || waitpid(pid, &status, 0) < 0 || status != 0;
 }
 
+static void die(const char *mode)
+{
+	if (strcmp(mode, "kill") == 0)
+		raise(SIGKILL);
+	exit(3);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
 	const char *name = strncmp(mode, "name=", 5) == 0 ? mode + 5 : "counted";
 	const char *module = strncmp(mode, "module=", 7) == 0 ? mode + 7 : NULL;
+	bool dies = strcmp(mode, "kill") == 0 || strcmp(mode, "exit") == 0;
 	oriel_group *world;
 	oriel_job *job;
 	oriel_win *win;
@@ -88,9 +97,9 @@ int main(int argc, char **argv)
 		return fprintf(stderr, "the child has failed\n"), EXIT_FAILURE;
 	if (fences(win, 2) || operations(win, (oriel_rank(job) + 1) % oriel_size(job), module) || fences(win, 1))
 		return fprintf(stderr, "%s\n", oriel_last_error()), EXIT_FAILURE;
-	if (strcmp(mode, "kill") == 0 && oriel_rank(job) == 1)
-		raise(SIGKILL);
-	if (fences(win, 1) && strcmp(mode, "kill") != 0)
+	if (dies && oriel_rank(job) == 1)
+		die(mode);
+	if (fences(win, 1) && !dies)
 		return fprintf(stderr, "%s\n", oriel_last_error()), EXIT_FAILURE;
 	oriel_win_free(&win);
 	return oriel_group_free(&world) || oriel_finalize(&job);
