@@ -22,22 +22,25 @@ struct site_key {
 	uint32_t lane;
 };
 
+#define NO_TARGET (-1)
+
+/* The end, at the target, of a site's last call. */
+struct site_end {
+	int target;    /* NO_TARGET: none yet */
+	int rank;      /* the target's, in the job */
+	uint64_t unit; /* of displacements */
+	uint64_t offset;
+};
+
 /* A site that the thread has called from. */
 struct recent {
 	const char *name;
 	const void *caller; /* NULL: none yet */
 	struct part_site *site;
+	struct site_end *end;
 	uint32_t window;
 	uint32_t index;
-};
-
-/* The end, at the target, of a site's last call. */
-struct site_end {
-	int target_plus_1; /* 0: none yet */
-	int rank;          /* the target's, in the job */
-	uint64_t unit;     /* of displacements */
-	uint64_t offset;
-};
+} __attribute__((aligned(64)));
 
 static struct site_key keys[PART_SITES];
 static struct site_end ends[PART_SITES];
@@ -47,7 +50,7 @@ static pthread_mutex_t sharing = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint threads;
 static _Thread_local uint32_t lane_plus_1 __attribute__((tls_model("initial-exec")));
 static _Thread_local struct recent recents[RECENTS] __attribute__((tls_model("initial-exec")));
-_Thread_local struct call_duties call_duties __attribute__((tls_model("initial-exec")));
+_Thread_local uint32_t call_duties __attribute__((tls_model("initial-exec")));
 
 static uint32_t own_lane(void)
 {
@@ -57,6 +60,8 @@ static uint32_t own_lane(void)
 		return lane_plus_1 - 1;
 	number = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed);
 	lane_plus_1 = (number < SHARED_LANE ? number : SHARED_LANE) + 1;
+	if (number >= SHARED_LANE || trace_is_on() || !clock_is_counter)
+		call_duties |= DUTY_ALWAYS;
 	return lane_plus_1 - 1;
 }
 
@@ -99,6 +104,7 @@ static uint32_t add(struct part *part, const struct site_key *key)
 		index = part->header.site_count;
 		site = &part->sites[index];
 		keys[index] = *key;
+		ends[index] = (struct site_end){ .target = NO_TARGET, .offset = CALL_NO_DISP };
 		site->object = object_find(part, key->caller, &site->offset);
 		site->window = key->window;
 		snprintf(site->call, sizeof(site->call), "%s", key->name);
@@ -117,33 +123,35 @@ static uint32_t size_class(uint64_t bytes)
 	return class < PART_SIZES ? class : PART_SIZES - 1;
 }
 
-static inline void count(struct part_site *site, uint64_t bytes, uint64_t ticks)
+/* Counts a call that has ended. */
+static inline void count(struct part *part, struct part_site *site, const struct call *call, uint64_t bytes,
+                         uint64_t ended)
 {
 	site->count++;
 	site->bytes += bytes;
-	site->ticks += ticks;
+	site->ticks += ended - call->begun;
 	site->sizes[size_class(bytes)]++;
+	/* pairs with notes_inside */
+	__atomic_store_n(&part->presence.inside, part->presence.inside + ended - call->begun, __ATOMIC_RELAXED);
+	__atomic_store_n(&part->presence.entered, 0, __ATOMIC_RELAXED);
 }
 
 static void change_target(struct part_site *site, struct site_end *end, const struct call *call)
 {
-	end->target_plus_1 = call->target + 1;
+	end->target = call->target;
 	end->rank = window_rank(call->window, call->target);
 	end->unit = window_unit(call->window);
 	end->offset = CALL_NO_DISP;
 	site->targets |= end->rank < 0 ? 0 : 1ULL << end->rank % 64;
 }
 
-/* Notes the target, and whether the call goes on where the one before it ended. */
+/* Notes whether the call goes on where the one before it, to the same target, ended. */
 static inline void follow(struct part_site *site, struct site_end *end, const struct call *call, uint64_t bytes)
 {
-	uint64_t offset;
+	uint64_t offset = call->disp * end->unit;
 
-	if (end->target_plus_1 != call->target + 1)
-		change_target(site, end, call);
 	if (call->disp == CALL_NO_DISP)
 		return;
-	offset = call->disp * end->unit;
 	site->followed += offset == end->offset;
 	end->offset = offset + bytes;
 }
@@ -179,7 +187,8 @@ void call_begins(const struct call *call, enum part_event event)
 	members.ranks = window_ranks(call->window, &members.count);
 	if (call->window == PART_NONE)
 		members.count = part->header.size;
-	call_duties.at_end = event == EVENT_COMPLETE ? DUTY_COMPLETE : 0;
+	call_duties &= ~(uint32_t)DUTIES_AT_END;
+	call_duties |= event == EVENT_COMPLETE ? DUTY_COMPLETE : 0;
 	begin(&members, call->begun);
 }
 
@@ -231,8 +240,13 @@ static bool search(struct part *part, struct recent *recent, const struct call *
 		__atomic_fetch_add(&part->header.lost, 1, __ATOMIC_RELAXED);
 		return false;
 	}
-	*recent = (struct recent){ key.name, key.caller, &part->sites[index], key.window, index };
+	*recent = (struct recent){ key.name, key.caller, &part->sites[index], &ends[index], key.window, index };
 	return true;
+}
+
+static inline struct recent *recent_of(const struct call *call)
+{
+	return &recents[(uintptr_t)call->caller / 8 % RECENTS];
 }
 
 static inline bool is_recent(const struct recent *recent, const struct call *call)
@@ -240,57 +254,67 @@ static inline bool is_recent(const struct recent *recent, const struct call *cal
 	return recent->caller == call->caller && recent->name == call->name && recent->window == call->window;
 }
 
-static __attribute__((noinline)) void finish(struct part *part, const struct call *call, uint64_t ended)
+static void finish(struct part *part, const struct call *call, uint64_t ended)
 {
-	if (call_duties.at_end & DUTY_MEETING)
+	if (call_duties & DUTY_MEETING)
 		meeting_end(part, ended);
-	if (call_duties.at_end & DUTY_COMPLETE)
+	if (call_duties & DUTY_COMPLETE)
 		notes_end_complete(part, call->window, ended);
-	call_duties.at_end = 0;
+	call_duties &= ~(uint32_t)DUTIES_AT_END;
 }
 
-static inline void take(struct part *part, struct part_site *site, uint32_t index, const struct call *call,
-                        uint64_t bytes)
+static void take(struct part *part, const struct recent *recent, const struct call *call, uint64_t bytes)
 {
-	struct site_end *end = &ends[index];
 	bool has_target = call->target >= 0 && call->window != PART_NONE;
 	uint64_t ended;
 
-	if (call_duties.waits)
-		waits_take(part, index, lane_plus_1 - 1, call->begun);
+	if (call_duties & DUTY_WAITS)
+		waits_take(part, recent->index, lane_plus_1 - 1, call->begun);
 	ended = clock_ticks();
-	count(site, bytes, ended - call->begun);
-	/* pairs with notes_inside */
-	__atomic_store_n(&part->presence.inside, part->presence.inside + ended - call->begun, __ATOMIC_RELAXED);
-	__atomic_store_n(&part->presence.entered, 0, __ATOMIC_RELAXED);
+	count(part, recent->site, call, bytes, ended);
+	if (has_target && recent->end->target != call->target)
+		change_target(recent->site, recent->end, call);
 	if (has_target)
-		follow(site, end, call, bytes);
-	if (call_duties.at_end)
-		finish(part, call, ended);
+		follow(recent->site, recent->end, call, bytes);
+	finish(part, call, ended);
 	if (part->header.chunk_count)
 		trace_add(lane_plus_1 - 1, &(struct part_entry){ .begun = call->begun,
 		                                                 .ended = ended,
 		                                                 .bytes = bytes,
-		                                                 .rank = has_target ? end->rank : -1,
-		                                                 .site = (uint16_t)index,
+		                                                 .rank = has_target ? recent->end->rank : -1,
+		                                                 .site = (uint16_t)recent->index,
 		                                                 .kind = PART_CALL });
 }
 
-int call_leave(const struct call *call, uint64_t bytes, int rc)
+/* Records a call of any kind. */
+static __attribute__((noinline)) int leave_any(const struct call *call, uint64_t bytes, int rc)
 {
-	struct recent *recent = &recents[(uintptr_t)call->caller / 8 % RECENTS];
+	struct recent *recent = recent_of(call);
 	struct part *part = part_of_process();
 
-	if (!part)
-		return rc;
 	if (rc)
 		meeting_cancel();
 	if (!is_recent(recent, call) && !search(part, recent, call))
 		return rc;
 	if (lane_plus_1 == SHARED_LANE + 1)
 		pthread_mutex_lock(&sharing);
-	take(part, recent->site, recent->index, call, bytes);
+	take(part, recent, call, bytes);
 	if (lane_plus_1 == SHARED_LANE + 1)
 		pthread_mutex_unlock(&sharing);
 	return rc;
+}
+
+/* Most calls come from a site that the thread has just called from, and do not wait. */
+int call_leave(const struct call *call, uint64_t bytes, int rc)
+{
+	const struct recent *recent = recent_of(call);
+	struct part *part = part_of_process();
+
+	if (!part)
+		return rc;
+	if (call_duties || rc || !is_recent(recent, call) || recent->end->target != call->target)
+		return leave_any(call, bytes, rc);
+	count(part, recent->site, call, bytes, clock_counter());
+	follow(recent->site, recent->end, call, bytes);
+	return 0;
 }

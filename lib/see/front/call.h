@@ -153,15 +153,16 @@ static inline const void *call_place(const void *caller, const void *frame)
 	return bindings_loaded ? binding_caller(caller, (uintptr_t)frame + 2 * sizeof(frame)) : caller;
 }
 
-enum duty_at_end { DUTY_MEETING = 1 /* meeting_end */, DUTY_COMPLETE = 2 /* notes_end_complete */ };
-
 /* The work that is left for the end of the thread's call. */
-struct call_duties {
-	bool waits;     /* waits_take */
-	uint8_t at_end; /* enum duty_at_end */
+enum duty {
+	DUTY_WAITS = 1,    /* waits_take */
+	DUTY_MEETING = 2,  /* meeting_end */
+	DUTY_COMPLETE = 4, /* notes_end_complete */
+	DUTY_ALWAYS = 8,   /* there is a timeline, or no counter, or the thread's lane is shared */
+	DUTIES_AT_END = DUTY_MEETING | DUTY_COMPLETE
 };
 
-extern _Thread_local struct call_duties call_duties __attribute__((tls_model("initial-exec")));
+extern _Thread_local uint32_t call_duties __attribute__((tls_model("initial-exec"))); /* enum duty */
 
 /* Records the call, and returns rc. */
 int call_leave(const struct call *call, uint64_t bytes, int rc);

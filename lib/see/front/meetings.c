@@ -16,12 +16,13 @@ static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 void meeting_begin(uint64_t key, uint64_t number, uint64_t begun_ns)
 {
 	meeting = (struct part_meeting){ key, number, begun_ns, 0 };
-	call_duties.at_end = number ? DUTY_MEETING : 0;
+	call_duties &= ~(uint32_t)DUTIES_AT_END;
+	call_duties |= number ? DUTY_MEETING : 0;
 }
 
 void meeting_cancel(void)
 {
-	call_duties.at_end &= (uint8_t)~DUTY_MEETING;
+	call_duties &= ~(uint32_t)DUTY_MEETING;
 }
 
 void meeting_end(struct part *part, uint64_t ended_ticks)

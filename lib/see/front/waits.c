@@ -119,7 +119,7 @@ static void take_blocked(const struct tool_blocked *blocked)
 	last->ended_ns = blocked->now_ns;
 	for (uint32_t i = 0; i < blocked->awaited->count; i++)
 		rank_list_add(&last->ranks, blocked->awaited->ranks[i]);
-	call_duties.waits = true;
+	call_duties |= DUTY_WAITS;
 }
 
 static void take_unblocked(uint64_t now_ns)
@@ -137,7 +137,7 @@ static void take_ended(enum wait_cause cause, uint64_t begun_ns, uint64_t ended_
 		return;
 	waiting->list[waiting->count++] =
 		(struct waited){ .cause = cause, .begun_ns = begun_ns, .ended_ns = ended_ns, .has_ended = true };
-	call_duties.waits = true;
+	call_duties |= DUTY_WAITS;
 }
 
 static void take_registered(uint64_t begun_ns, uint64_t ended_ns)
@@ -181,7 +181,7 @@ void waits_attach(void)
 void waits_begin(const struct call_members *of_call)
 {
 	members = *of_call;
-	call_duties.waits |= members.event == EVENT_COLLECTIVE;
+	call_duties |= members.event == EVENT_COLLECTIVE ? DUTY_WAITS : 0;
 }
 
 /* A share of a call's waits. */
@@ -676,6 +676,6 @@ void waits_take(struct part *part, uint32_t site, uint32_t lane, uint64_t begun)
 	pthread_mutex_unlock(&adding);
 	if (waiting)
 		waiting->count = 0;
-	call_duties.waits = false;
+	call_duties &= ~(uint32_t)DUTY_WAITS;
 	members = (struct call_members){ .event = EVENT_COUNT };
 }
