@@ -14,7 +14,7 @@ unit_src += $(addprefix lib/see/,top/lines.c top/rows.c front/part_file.c) $(fil
 unit_src += $(addprefix lib/mpi/starter/,cache.c image.c libraries.c)
 
 # What the quick set of tests/plan runs, and the rest.
-.PHONY: tests quick-tests unit multi launcher-tests starters-tests see-tests check-tests environments-tests containers-tests unkind-tests
+.PHONY: tests see-mpi-tests quick-tests unit multi launcher-tests starters-tests see-tests check-tests environments-tests containers-tests unkind-tests
 quick-tests: lib soft mpi man $(programs) $(demo_bin) $(perf_bin) multi launcher-tests starters-tests see-tests check-tests environments-tests containers-tests unkind-tests soft-tests mpi-tests $(B)/bin/epochs \
 	$(B)/tests/soft/job $(B)/tests/soft/inside $(B)/tests/budget-epochs $(B)/tests/budget-turns $(B)/tests/budget-calls $(B)/bin/oriel_scale_contacts
 tests: all quick-tests unit apps
@@ -22,7 +22,11 @@ unit: $(B)/bin/unit $(B)/bin/unit_fake
 multi: lib soft $(B)/bin/oriel-run $(multi_bin)
 launcher-tests: $(B)/tests/launcher-client $(B)/tests/launcher-attack
 starters-tests: $(B)/tests/starters-rank
+# Programs of MPI whose results are to be the same with a profile.
+see_layer = $(foreach mpi,$(perf_rivals),$(patsubst %,$(B)/tests/mpi/%-$(mpi),random/random layer/windows layer/requests layer/accumulates layer/epochs layer/threads))
 see-tests: mpi $(B)/tests/check-budget $(B)/bin/oriel-top $(B)/tests/see-hang $(perf_rivals:%=$(B)/tests/see-mpi-hang-%) $(B)/tests/see-waits $(B)/tests/see-counts $(B)/tests/see-tally.so $(B)/tests/see-module.so $(B)/tests/see-parts $(B)/tests/see-calls $(B)/tests/see-patterns $(perf_rivals:%=$(B)/tests/see-mpi-waits-%) $(perf_rivals:%=$(B)/tests/see-mpi-row-%)
+# What of it is for MPI, and no more.
+see-mpi-tests: $(mpi_libs) $(perf_rivals:%=$(B)/lib/mpi/liboriel-see-%.so) $(perf_rivals:%=$(B)/tests/see-mpi-waits-%) $(see_layer)
 unkind-tests: mpi $(B)/bin/oriel-run $(B)/tests/unkind-bugs $(perf_rivals:%=$(B)/tests/unkind-mpi-bugs-%)
 # Programs of the layer's tests, compiled with -fsanitize=thread: none has a race.
 loads_layer = accumulates datatypes epochs memory requests types windows
