@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/order.h"
+#include "base/util.h"
 #include "job/group.h"
 #include "job/job.h"
 #include "op/acc_route.h"
@@ -69,6 +70,8 @@ int op_link(struct oriel_win *win, int rank, struct link **link, const char *cal
 /* Waits for the target's description, which the range check needs (D4). */
 static int wait_described(struct oriel_win *win, struct link *link, const char *call)
 {
+	const struct tool *tool = see_tool;
+	uint64_t begun_ns = tool ? now_ns() : 0;
 	struct link_wait waiting = { win, link };
 	struct wait wait;
 	int rc = link_prefetch(win, link);
@@ -79,6 +82,8 @@ static int wait_described(struct oriel_win *win, struct link *link, const char *
 	owned_lock_give(&win->lock);
 	rc = wait_until(&wait, &link_described, &waiting);
 	owned_lock_take(&win->lock);
+	if (tool && tool->described)
+		tool->described(link->peer->rank, begun_ns, now_ns());
 	return rc;
 }
 

@@ -3,8 +3,8 @@
  * tool.h - reports of the library to a tool in front of it
  *
  * The tool is attached before oriel_init, and stays. Registrations, and waits that have read the
- * clock, look for it. With it waits look more often (sync/wait.c). The waiting thread, or
- * the service thread, calls the functions, which must neither call Oriel nor wait.
+ * clock, look for it, and report their causes (sync/wait.c). The waiting thread, or the service
+ * thread, calls the tool's functions, which must neither call Oriel nor wait.
  */
 #ifndef ORIEL_TOOL_H
 #define ORIEL_TOOL_H
@@ -33,13 +33,15 @@ struct tool {
 	void (*blocked)(const struct tool_blocked *blocked);
 	/* A wait that has reported `blocked` has ended. */
 	void (*unblocked)(uint64_t now_ns);
-	/* The thread has registered memory. NULL: ignored. */
+	/* The thread has registered memory. This and what follows may be NULL. */
 	void (*registered)(uint64_t begun_ns, uint64_t ended_ns);
-	/* The thread has waited for another one in Oriel. NULL: as above. */
+	/* The thread has waited for another one in Oriel. */
 	void (*waited_for_thread)(uint64_t begun_ns, uint64_t ended_ns);
-	/* Gives the job's board, or takes it away (NULL). NULL: as above. */
+	/* An operation has waited for a rank's description of the window. */
+	void (*described)(int rank, uint64_t begun_ns, uint64_t ended_ns);
+	/* Gives the job's board, or takes it away (NULL). */
 	void (*takes_board)(struct board *board);
-	/* The launcher has said how a rank died. NULL: as above. */
+	/* The launcher has said how a rank died. */
 	void (*rank_died)(int rank, const char *text);
 };
 

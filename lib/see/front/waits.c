@@ -15,7 +15,7 @@
 #include "see/front/clock.h"
 #include "see/tool.h"
 
-#define SHORT_NS 2000    /* of a wait for a thread */
+#define SHORT_NS 2000    /* of a wait that is reported at its end */
 #define SEGMENTS 16      /* of a call's waits; further ones count for the last */
 #define MOST_MEMBERS 256 /* whose notes are read after a wait */
 
@@ -152,6 +152,18 @@ static void take_thread(uint64_t begun_ns, uint64_t ended_ns)
 		take_ended(WAIT_THREADS, begun_ns, ended_ns);
 }
 
+/* The first turns of such a wait make the connection. It replaces the reports of the later ones. */
+static void take_described(int rank, uint64_t begun_ns, uint64_t ended_ns)
+{
+	if (ended_ns < begun_ns + SHORT_NS || !has_list())
+		return;
+	while (waiting->count && waiting->list[waiting->count - 1].begun_ns >= begun_ns)
+		waiting->count--;
+	take_ended(WAIT_SETUP, begun_ns, ended_ns);
+	if (waiting->count && waiting->list[waiting->count - 1].begun_ns == begun_ns)
+		rank_list_add(&waiting->list[waiting->count - 1].ranks, rank);
+}
+
 static void take_job(const char *job, int rank, int size)
 {
 	struct part *part = part_of_process();
@@ -171,6 +183,7 @@ void waits_attach(void)
 		                              .unblocked = take_unblocked,
 		                              .registered = take_registered,
 		                              .waited_for_thread = take_thread,
+		                              .described = take_described,
 		                              .takes_board = outside_open,
 		                              .rank_died = part_add_death };
 
