@@ -78,7 +78,8 @@ $(B)/lib/see/liboriel-check.so: $(check_front_obj) $(B)/obj/lib/check/front/orie
 # What stands in for libtsan, in the versions of gcc 10 and 12: each has that library's soname. It has functions of the C library, which
 # the compiler shall not replace by calls of themselves.
 compiled_libs = $(B)/lib/see/liboriel-tsan.so.0 $(B)/lib/see/liboriel-tsan.so.2
-compiled_obj = $(call objects,$(wildcard lib/check/compiled/*.c))
+loads_obj = $(call objects,$(addprefix lib/check/,code.c short_lock.c))
+compiled_obj = $(call objects,$(wildcard lib/check/compiled/*.c)) $(loads_obj)
 $(compiled_obj): ALL_CFLAGS += -fno-builtin
 $(compiled_libs): $(B)/lib/see/liboriel-tsan.so.%: $(compiled_obj) lib/check/compiled/compiled.map
 	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,-soname,libtsan.so.$* -Wl,--version-script=lib/check/compiled/compiled.map \
@@ -86,7 +87,7 @@ $(compiled_libs): $(B)/lib/see/liboriel-tsan.so.%: $(compiled_obj) lib/check/com
 
 # What maps windows a second time, for loads and stores of code that was not recompiled.
 pages_lib = $(B)/lib/see/liboriel-pages.so
-$(pages_lib): $(call objects,$(wildcard lib/check/pages/*.c)) lib/check/pages/pages.map $(B)/lib/liboriel.so
+$(pages_lib): $(call objects,$(wildcard lib/check/pages/*.c)) $(loads_obj) lib/check/pages/pages.map $(B)/lib/liboriel.so
 	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,--version-script=lib/check/pages/pages.map -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' \
 		$(filter %.o,$^) -L$(B)/lib -loriel -ldl
 

@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define COMPILED_VERSION 2
+#define COMPILED_VERSION 3
 #define COMPILED_SYMBOL "oriel_compiled"
 #define PAGES_SYMBOL "oriel_pages" /* of the library for code that was not recompiled (pages/pages.h) */
 #define OBJECTS_PAGES UINT32_MAX   /* what its `objects` returns */
@@ -71,29 +71,12 @@ struct compiled_front {
 	bool (*is_in_call)(void);
 };
 
-/* The front calls these. */
-struct compiled {
-	uint32_t version;
-	/* Begins recording, with so many bytes of cells at most. */
-	void (*begin)(uint64_t cell_bytes, const struct compiled_front *front);
-	void (*end)(void);
-	/* Watches memory, or its stores only. Returns false without room. */
-	bool (*watch)(uint64_t first, uint64_t bytes, bool stores_only);
-	void (*unwatch)(uint64_t first, uint64_t bytes, bool stores_only);
-	/* Returns whether memory of these pages has been watched. */
-	bool (*was_watched)(uint64_t first, uint64_t bytes);
-	/* From here on these pages have not been. */
-	void (*forget)(uint64_t first, uint64_t bytes);
-	/* Ends the segment. Returns its runs, which are valid until the next call, and their number. */
-	uint32_t (*take)(const struct compiled_run **runs);
-	/* Returns how many object files of the process have been compiled so. */
-	uint32_t (*objects)(void);
-	/* Returns how many runs found no room. */
-	uint64_t (*lost)(void);
-	/* This thread is about to record an event. */
-	void (*enter)(void);
+/* Threads, and what orders them. */
+struct compiled_threads {
 	/* Whether the program has several threads. */
 	const bool *is_several;
+	/* This thread is about to record an event. */
+	void (*enter)(void);
 	/* Returns the strand of this thread. `is_event`: it records one, no order. */
 	uint32_t (*strand)(bool is_event);
 	/* Returns whether the order says more than those before it. */
@@ -103,6 +86,29 @@ struct compiled {
 	bool (*all_know)(uint64_t moment);
 	/* Returns the call or library for which threads have become one strand, or "". */
 	const char *(*merged)(void);
+	/* Returns whether memory of these pages has been watched, by any thread. */
+	bool (*was_watched)(uint64_t first, uint64_t bytes);
+	/* From here on these pages have not been. */
+	void (*forget)(uint64_t first, uint64_t bytes);
+};
+
+/* The front calls these. */
+struct compiled {
+	uint32_t version;
+	/* Begins recording, with so many bytes of cells at most. */
+	void (*begin)(uint64_t cell_bytes, const struct compiled_front *front);
+	void (*end)(void);
+	/* Watches memory, or its stores only. Returns false without room. */
+	bool (*watch)(uint64_t first, uint64_t bytes, bool stores_only);
+	void (*unwatch)(uint64_t first, uint64_t bytes, bool stores_only);
+	/* Ends the segment. Returns its runs, which are valid until the next call, and their number. */
+	uint32_t (*take)(const struct compiled_run **runs);
+	/* Returns how many object files of the process have been compiled so. */
+	uint32_t (*objects)(void);
+	/* Returns how many runs found no room. */
+	uint64_t (*lost)(void);
+	/* NULL: all threads are one strand, and buffers of operations are not watched. */
+	const struct compiled_threads *threads;
 };
 
 #endif

@@ -7,8 +7,8 @@
  * Other threads may use the cells of a page that is let go, so their memory is never unmapped.
  */
 #include "check/compiled/watch.h"
+#include "check/short_lock.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -43,24 +43,6 @@ static uint64_t segment = 1;
 static bool is_on;
 static void (*when_full)(void);
 static bool (*in_call)(void); /* or NULL: not known */
-static bool is_locked; /* for some instructions: a mutex would take more than what it guards */
-/* A signal may interrupt this thread here. Its accesses are left out then. */
-static _Thread_local __attribute__((tls_model("initial-exec"))) bool is_inside;
-
-static void enter(void)
-{
-	is_inside = true;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	while (__atomic_exchange_n(&is_locked, true, __ATOMIC_ACQUIRE))
-		sched_yield();
-}
-
-static void leave(void)
-{
-	__atomic_store_n(&is_locked, false, __ATOMIC_RELEASE);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	is_inside = false;
-}
 
 /* ---- pages ---- */
 
@@ -188,15 +170,15 @@ static bool watch(uint64_t first, uint64_t bytes, bool stores_only)
 
 	if (bytes == 0)
 		return true;
-	enter();
+	short_lock_enter();
 	is_added = is_on && add_range((struct range){ first, first + bytes, stores_only });
-	leave();
+	short_lock_leave();
 	return is_added;
 }
 
 static void unwatch(uint64_t first, uint64_t bytes, bool stores_only)
 {
-	enter();
+	short_lock_enter();
 	for (uint32_t i = range_count; i-- > 0;) {
 		if (!is_same(&ranges[i], first, first + bytes, stores_only))
 			continue;
@@ -204,7 +186,7 @@ static void unwatch(uint64_t first, uint64_t bytes, bool stores_only)
 		let_go_all(first, first + bytes);
 		break;
 	}
-	leave();
+	short_lock_leave();
 }
 
 static bool has(const struct range *range, uint64_t first, uint64_t end, enum compiled_kind kind)
@@ -327,18 +309,18 @@ static void add(const struct compiled_run *access, uint64_t bytes)
 	struct compiled_run run = *access;
 	bool is_many;
 
-	if (is_inside || !__atomic_load_n(&is_on, __ATOMIC_RELAXED) || (in_call && in_call()))
+	if (short_lock_is_own || !__atomic_load_n(&is_on, __ATOMIC_RELAXED) || (in_call && in_call()))
 		return;
 	if (strand_is_several)
 		strand_need();
-	enter();
+	short_lock_enter();
 	run.strand = strand_event(false);
 	if (bytes)
 		add_range_of(run, run.first + bytes);
 	else
 		add_element(&run);
 	is_many = runs_are_many();
-	leave();
+	short_lock_leave();
 	if (is_many)
 		when_full();
 }
@@ -379,7 +361,7 @@ void watch_range(const void *site, const char *call, const void *memory, size_t 
 static void begin(uint64_t cell_bytes, const struct compiled_front *front)
 {
 	objects_find();
-	enter();
+	short_lock_enter();
 	if (!arena) {
 		arena = map(cell_bytes);
 		arena_bytes = arena ? cell_bytes : 0;
@@ -388,7 +370,7 @@ static void begin(uint64_t cell_bytes, const struct compiled_front *front)
 	when_full = front->full;
 	in_call = front->is_in_call;
 	__atomic_store_n(&is_on, true, __ATOMIC_RELEASE);
-	leave();
+	short_lock_leave();
 	strand_open(front);
 }
 
@@ -408,12 +390,22 @@ static uint32_t take(const struct compiled_run **runs)
 {
 	uint32_t count;
 
-	enter();
+	short_lock_enter();
 	count = runs_take(runs);
 	segment++;
-	leave();
+	short_lock_leave();
 	return count;
 }
+
+static const struct compiled_threads threads = { .is_several = &strand_is_several,
+	                                             .enter = enter_event,
+	                                             .strand = strand_event,
+	                                             .order = strand_order,
+	                                             .moment = strand_moment,
+	                                             .all_know = strand_all_know,
+	                                             .merged = strand_merged,
+	                                             .was_watched = was_watched,
+	                                             .forget = forget };
 
 __attribute__((visibility("default"))) extern const struct compiled oriel_compiled;
 
@@ -422,15 +414,7 @@ const struct compiled oriel_compiled = { .version = COMPILED_VERSION,
 	                                     .end = end,
 	                                     .watch = watch,
 	                                     .unwatch = unwatch,
-	                                     .was_watched = was_watched,
-	                                     .forget = forget,
 	                                     .take = take,
 	                                     .objects = objects_count,
 	                                     .lost = runs_lost,
-	                                     .enter = enter_event,
-	                                     .is_several = &strand_is_several,
-	                                     .strand = strand_event,
-	                                     .order = strand_order,
-	                                     .moment = strand_moment,
-	                                     .all_know = strand_all_know,
-	                                     .merged = strand_merged };
+	                                     .threads = &threads };

@@ -26,7 +26,6 @@ bool loads_are_on;
 static const bool none;
 const bool *loads_have_threads = &none;
 static const struct compiled_front *front;
-static bool has_buffers; /* those of operations are watched, too */
 static struct memory windows[WINDOWS_MAX], buffers[BUFFERS_MAX];
 static uint32_t window_count, buffer_count, complete_count;
 static uint64_t unwatched_bytes, lost_buffers;
@@ -48,10 +47,10 @@ void loads_open(uint64_t cell_bytes, const struct compiled_front *to)
 	if (!found)
 		return;
 	compiled = found;
-	loads_have_threads = found->is_several;
+	if (found->threads)
+		loads_have_threads = found->threads->is_several;
 	front = to;
 	loads_are_on = true;
-	has_buffers = found->objects() != OBJECTS_PAGES;
 	compiled->begin(cell_bytes, to);
 }
 
@@ -64,19 +63,19 @@ void loads_close(void)
 
 void loads_enter(const struct trace_event *event)
 {
-	if (event->kind != TRACE_FREED) /* any thread may free */
-		compiled->enter();
+	if (compiled->threads && event->kind != TRACE_FREED) /* any thread may free */
+		compiled->threads->enter();
 }
 
 void loads_freed(uint64_t first, uint64_t bytes)
 {
-	if (loads_are_on && compiled->was_watched(first, bytes))
+	if (loads_are_on && compiled->threads && compiled->threads->was_watched(first, bytes))
 		front->order(ORDER_SPREAD, 0);
 }
 
 uint16_t loads_strand(bool is_event)
 {
-	return (uint16_t)compiled->strand(is_event);
+	return compiled->threads ? (uint16_t)compiled->threads->strand(is_event) : 0;
 }
 
 uint32_t loads_take(const struct compiled_run **runs)
@@ -104,8 +103,8 @@ static void drop_window(uint64_t key, bool all, uint64_t first)
 		if (windows[i].key != key || (!all && windows[i].first != first))
 			continue;
 		compiled->unwatch(windows[i].first, windows[i].bytes, false);
-		if (windows[i].is_allocated) /* the judge has all threads learn of its end */
-			compiled->forget(windows[i].first, windows[i].bytes);
+		if (windows[i].is_allocated && compiled->threads) /* the judge has all threads learn of its end */
+			compiled->threads->forget(windows[i].first, windows[i].bytes);
 		windows[i] = windows[--window_count];
 	}
 }
@@ -203,7 +202,7 @@ static void complete(const struct trace_event *event)
 		    (!by_request && event->rank >= 0 && buffers[i].target != event->rank))
 			continue;
 		buffers[i].is_complete = true;
-		buffers[i].moment = compiled->moment();
+		buffers[i].moment = compiled->threads->moment();
 		complete_count++;
 	}
 }
@@ -212,7 +211,7 @@ static void complete(const struct trace_event *event)
 static void drop_known(void)
 {
 	for (uint32_t i = buffer_count; complete_count > 0 && i-- > 0;) {
-		if (buffers[i].is_complete && compiled->all_know(buffers[i].moment))
+		if (buffers[i].is_complete && compiled->threads->all_know(buffers[i].moment))
 			drop_buffer(i);
 	}
 }
@@ -221,7 +220,7 @@ static void drop_known(void)
 
 bool loads_order(enum compiled_order order, uint64_t number)
 {
-	bool is_more = compiled->order(order, number);
+	bool is_more = compiled->threads->order(order, number);
 
 	if (is_more)
 		drop_known();
@@ -237,7 +236,7 @@ static bool completes(const struct trace_event *event)
 
 void loads_note(const struct trace_event *event, const struct trace_piece pieces[])
 {
-	if (event->kind == TRACE_OPERATION && has_buffers)
+	if (event->kind == TRACE_OPERATION && compiled->threads)
 		add_operation(event, pieces);
 	if (completes(event)) {
 		complete(event);
@@ -257,5 +256,6 @@ void loads_count(struct trace *trace)
 	trace->compiled_objects = compiled->objects();
 	trace->unwatched_bytes = unwatched_bytes;
 	trace->lost_loads = compiled->lost() + lost_buffers;
-	snprintf(trace->merged, sizeof(trace->merged), "%s", compiled->merged());
+	if (compiled->threads)
+		snprintf(trace->merged, sizeof(trace->merged), "%s", compiled->threads->merged());
 }

@@ -13,17 +13,16 @@
  * the text. Vectors with masks, in loads and stores, may leave out any element.
  */
 #include "see/front/behind.h"
+#include "check/code.h"
 #include "check/pages/pages.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <ucontext.h>
 
-#define CODES_MAX 256
 #define JOINED_BYTES 8
 #define VECTOR_BYTES 64
 #define FAULT_OF_STORE 2  /* bits of the error of a page fault */
@@ -44,108 +43,36 @@ static pthread_mutex_t handling = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- code ---- */
 
-struct code {
-	uint64_t first, end;
-};
-
-static struct code codes[CODES_MAX]; /* of the program */
-static uint32_t code_count;
-static struct code c_library;
-
-static bool has(const struct code *code, const void *address)
-{
-	return (uint64_t)(uintptr_t)address - code->first < code->end - code->first;
-}
-
-static bool is_program(const void *address)
-{
-	for (uint32_t i = 0; i < code_count; i++) {
-		if (has(&codes[i], address))
-			return true;
-	}
-	return false;
-}
-
-static bool begins_with(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
-
-static const char *name_in(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
+static struct codes program, c_library;
 
 /* Returns whether the library is of an MPI, or of Oriel. */
 static bool is_of_mpi(const char *name)
 {
 	static const char *const names[] = { "libmpi", "liboriel", "libopen-", "libompi", "libfmpi", "mca_", "libpmpi" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (begins_with(name, names[i]))
-			return true;
-	}
-	return false;
-}
-
-/* Returns the strings of a dynamic section, which the dynamic linker may have moved. */
-static const char *strings_of(const struct dl_phdr_info *info, const ElfW(Dyn) * entry)
-{
-	for (; entry->d_tag != DT_NULL; entry++) {
-		if (entry->d_tag != DT_STRTAB)
-			continue;
-		return (const char *)(entry->d_un.d_ptr < info->dlpi_addr ? info->dlpi_addr + entry->d_un.d_ptr
-		                                                          : entry->d_un.d_ptr);
-	}
-	return NULL;
-}
-
-/* Returns whether it is linked with an MPI or with Oriel. */
-static bool needs_mpi(const struct dl_phdr_info *info)
-{
-	const ElfW(Dyn) *entry = NULL;
-	const char *strings;
-
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			entry = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-	}
-	strings = entry ? strings_of(info, entry) : NULL;
-	for (; strings && entry->d_tag != DT_NULL; entry++) {
-		if (entry->d_tag == DT_NEEDED && is_of_mpi(strings + entry->d_un.d_val))
-			return true;
-	}
-	return false;
+	return library_is_one_of(name, names, sizeof(names) / sizeof(names[0]));
 }
 
 static int take_library(struct dl_phdr_info *info, size_t size_bytes, void *arg)
 {
-	const char *name = name_in(info->dlpi_name);
-	bool is_c = begins_with(name, "libc.so.") || begins_with(name, "libc-2.");
-	bool is_first = !*(bool *)arg; /* the program itself */
+	static const char *const c_names[] = { "libc.so.", "libc-2." };
+	bool *is_behind_first = arg; /* which is the program itself */
 
 	(void)size_bytes;
-	*(bool *)arg = true;
-	if (!is_c && !is_first && (is_of_mpi(name) || !needs_mpi(info)))
-		return 0;
-	for (int i = 0; i < info->dlpi_phnum && code_count < CODES_MAX; i++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-		uint64_t first = info->dlpi_addr + part->p_vaddr;
-
-		if (part->p_type == PT_LOAD && part->p_flags & PF_X)
-			*(is_c ? &c_library : &codes[code_count++]) = (struct code){ first, first + part->p_memsz };
-	}
+	if (library_is_one_of(info->dlpi_name, c_names, sizeof(c_names) / sizeof(c_names[0])))
+		codes_add(&c_library, info);
+	else if (!*is_behind_first || (!is_of_mpi(info->dlpi_name) && library_needs(info, is_of_mpi)))
+		codes_add(&program, info);
+	*is_behind_first = true;
 	return 0;
 }
 
 void code_find(void)
 {
-	bool is_begun = false;
+	bool is_behind_first = false;
 
-	code_count = 0;
-	dl_iterate_phdr(take_library, &is_begun);
+	program.count = c_library.count = 0;
+	dl_iterate_phdr(take_library, &is_behind_first);
 }
 
 /* Returns whether the bytes before this address, which is of the program, are a call. */
@@ -176,13 +103,13 @@ static bool has_mask(const uint8_t *code)
 
 bool fault_describe(const struct fault *fault, bool follows, struct compiled_run *run)
 {
-	const uint8_t *place = is_program(fault->instruction) ? fault->instruction : NULL;
+	const uint8_t *place = codes_have(&program, fault->instruction) ? fault->instruction : NULL;
 	bool is_whole = place && !has_mask(place);
 	uint64_t first = fault->address, end = fault->address + VECTOR_BYTES;
 
-	if (!place && has(&c_library, fault->instruction))
+	if (!place && codes_have(&c_library, fault->instruction))
 		place = (const uint8_t *)(uintptr_t)*fault->stack - 1;
-	if (!place || !is_program(place) || (place != fault->instruction && !is_behind_call(place + 1)))
+	if (!place || !codes_have(&program, place) || (place != fault->instruction && !is_behind_call(place + 1)))
 		return false;
 	if (is_whole && !fault->is_store)
 		first &= ~(uint64_t)(JOINED_BYTES - 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* See pages.h. */
 #include "check/pages/pages.h"
+#include "check/short_lock.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,25 +30,8 @@ static uint64_t lowest = UINT64_MAX, highest; /* addresses of all aliases lie be
 static struct compiled_run notes[NOTES_MAX], taken[NOTES_MAX];
 static uint32_t note_count, faults;
 static uint64_t lost;
-static bool is_on, is_locked;
+static bool is_on;
 static bool (*is_in_call)(void);
-/* This thread has the lock: a signal may have interrupted it. */
-static _Thread_local __attribute__((tls_model("initial-exec"))) bool is_inside;
-
-static void enter(void)
-{
-	is_inside = true;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	while (__atomic_exchange_n(&is_locked, true, __ATOMIC_ACQUIRE))
-		sched_yield();
-}
-
-static void leave(void)
-{
-	__atomic_store_n(&is_locked, false, __ATOMIC_RELEASE);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	is_inside = false;
-}
 
 /* ---- regions: the caller has the lock ---- */
 
@@ -145,7 +128,7 @@ static bool add(struct region region)
 {
 	bool has_room;
 
-	enter();
+	short_lock_enter();
 	has_room = region_count < REGIONS_MAX;
 	if (has_room) {
 		regions[region_count++] = region;
@@ -154,7 +137,7 @@ static bool add(struct region region)
 		if (region.end > highest)
 			__atomic_store_n(&highest, region.end, __ATOMIC_RELAXED);
 	}
-	leave();
+	short_lock_leave();
 	return has_room;
 }
 
@@ -183,13 +166,13 @@ void region_remove(const void *win)
 {
 	struct region removed = { 0 }, *region;
 
-	enter();
+	short_lock_enter();
 	region = find_window(win);
 	if (region) {
 		removed = *region;
 		*region = regions[--region_count];
 	}
-	leave();
+	short_lock_leave();
 	if (removed.win)
 		munmap((void *)(uintptr_t)removed.first, removed.end - removed.first);
 	free(removed.rights);
@@ -199,11 +182,11 @@ void region_let_go(const void *base, size_t bytes)
 {
 	struct region *region;
 
-	enter();
+	short_lock_enter();
 	region = find((uint64_t)(uintptr_t)base, bytes);
 	if (region && region->is_watched)
 		let_go(region);
-	leave();
+	short_lock_leave();
 }
 
 void *alias_of(void *memory)
@@ -213,9 +196,9 @@ void *alias_of(void *memory)
 
 	if (!may_be_alias((uint64_t)(uintptr_t)alias))
 		return memory;
-	enter();
+	short_lock_enter();
 	region = find((uint64_t)(uintptr_t)alias, 1);
-	leave();
+	short_lock_leave();
 	return region ? alias : memory;
 }
 
@@ -307,12 +290,12 @@ bool region_open(const struct fault *fault)
 
 	if (!may_be_alias(fault->address))
 		return false;
-	if (is_inside)
+	if (short_lock_is_own)
 		return open_inside(fault->address);
-	enter();
+	short_lock_enter();
 	region = find(fault->address, 1);
 	is_opened = region && open_for(region, fault);
-	leave();
+	short_lock_leave();
 	return is_opened;
 }
 
@@ -345,7 +328,7 @@ static bool watch(uint64_t first, uint64_t bytes, bool stores_only)
 
 	if (stores_only)
 		return false;
-	enter();
+	short_lock_enter();
 	region = find(first, bytes);
 	is_closed = is_on && region && region->first == first && protect(region, 0, pages_of(region), CLOSED);
 	if (is_closed) {
@@ -353,7 +336,7 @@ static bool watch(uint64_t first, uint64_t bytes, bool stores_only)
 		region->low = pages_of(region);
 		region->is_watched = true;
 	}
-	leave();
+	short_lock_leave();
 	return is_closed;
 }
 
@@ -371,7 +354,7 @@ static uint32_t take(const struct compiled_run **runs)
 	*runs = taken;
 	if (__atomic_load_n(&faults, __ATOMIC_RELAXED) == 0)
 		return 0;
-	enter();
+	short_lock_enter();
 	count = note_count;
 	memcpy(taken, notes, count * sizeof(notes[0]));
 	note_count = faults = 0;
@@ -379,7 +362,7 @@ static uint32_t take(const struct compiled_run **runs)
 		if (regions[i].is_watched)
 			close_all(&regions[i]);
 	}
-	leave();
+	short_lock_leave();
 	return count;
 }
 
@@ -393,53 +376,7 @@ static uint64_t lost_notes(void)
 	return __atomic_load_n(&lost, __ATOMIC_RELAXED);
 }
 
-/* Buffers of operations are not watched, so nothing of them is kept here. */
-static bool was_watched(uint64_t first, uint64_t bytes)
-{
-	(void)first, (void)bytes;
-	return false;
-}
-
-static void forget(uint64_t first, uint64_t bytes)
-{
-	(void)first, (void)bytes;
-}
-
-/* All threads are one strand, which nothing has to order. */
-static const bool never_several;
-
-static void enter_event(void)
-{
-}
-
-static uint32_t one_strand(bool is_event)
-{
-	(void)is_event;
-	return 0;
-}
-
-static bool says_nothing(enum compiled_order order, uint64_t number)
-{
-	(void)order, (void)number;
-	return false;
-}
-
-static uint64_t no_moment(void)
-{
-	return 0;
-}
-
-static bool known(uint64_t moment)
-{
-	(void)moment;
-	return true;
-}
-
-static const char *not_merged(void)
-{
-	return "";
-}
-
+/* All threads are one strand, and buffers of operations are not watched. */
 __attribute__((visibility("default"))) extern const struct compiled oriel_pages;
 
 const struct compiled oriel_pages = { .version = COMPILED_VERSION,
@@ -447,15 +384,6 @@ const struct compiled oriel_pages = { .version = COMPILED_VERSION,
 	                                  .end = end,
 	                                  .watch = watch,
 	                                  .unwatch = unwatch,
-	                                  .was_watched = was_watched,
-	                                  .forget = forget,
 	                                  .take = take,
 	                                  .objects = objects,
-	                                  .lost = lost_notes,
-	                                  .enter = enter_event,
-	                                  .is_several = &never_several,
-	                                  .strand = one_strand,
-	                                  .order = says_nothing,
-	                                  .moment = no_moment,
-	                                  .all_know = known,
-	                                  .merged = not_merged };
+	                                  .lost = lost_notes };
