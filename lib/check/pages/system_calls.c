@@ -28,14 +28,11 @@
 #define FEW 16
 #define ADDRESSES ((uint64_t)1 << 47) /* of a process */
 
-#define CALLS(X)                                                                                                   \
-	X(read)                                                                                                        \
-	X(pread)                                                                                                       \
-	X(write)                                                                                                       \
-	X(pwrite)                                                                                                      \
-	X(readv)                                                                                                       \
-	X(preadv) X(writev) X(pwritev) X(recv) X(recvfrom) X(recvmsg) X(send) X(sendto) X(sendmsg) X(process_vm_readv) \
-		X(process_vm_writev) X(syscall) X(fread) X(fwrite) X(fputs)
+#define CALLS(X) CALLS_OF_PIECES(X) CALLS_OF_LISTS(X)
+#define CALLS_OF_PIECES(X) \
+	X(read) X(pread) X(write) X(pwrite) X(recv) X(recvfrom) X(send) X(sendto) X(syscall) X(fread) X(fwrite) X(fputs)
+#define CALLS_OF_LISTS(X) \
+	X(readv) X(preadv) X(writev) X(pwritev) X(recvmsg) X(sendmsg) X(process_vm_readv) X(process_vm_writev)
 
 struct calls {
 #define X(name) __typeof__(name) *name;
@@ -60,63 +57,41 @@ static const struct calls *next(void)
 
 /* ---- lists of pieces ---- */
 
-static bool has_alias(const struct iovec list[], size_t count)
+/* The pieces of a call, with other addresses. */
+struct copy {
+	struct iovec few[FEW];
+	struct iovec *many; /* NULL: there are few */
+};
+
+static bool has_alias(const struct iovec list[], long count)
 {
-	for (size_t i = 0; i < count; i++) {
+	for (long i = 0; list && i < count; i++) {
 		if (behind_alias(list[i].iov_base) != list[i].iov_base)
 			return true;
 	}
 	return false;
 }
 
-/* Returns the list itself, or a copy with other addresses, for which `few` may have room. */
-static const struct iovec *behind_aliases(const struct iovec list[], size_t count, struct iovec few[FEW])
+/* Returns the list itself, or a copy, which lasts until `done`. */
+static struct iovec *behind_aliases(struct copy *copy, const struct iovec list[], long count)
 {
-	struct iovec *copy = few;
+	bool is_needed = has_alias(list, count);
+	struct iovec *to;
 
-	if (!list || !has_alias(list, count))
-		return list;
-	if (count > FEW)
-		copy = malloc(count * sizeof(*copy));
-	for (size_t i = 0; copy && i < count; i++)
-		copy[i] = (struct iovec){ behind_alias(list[i].iov_base), list[i].iov_len };
-	return copy ? copy : list;
+	copy->many = is_needed && count > FEW ? malloc((size_t)count * sizeof(*to)) : NULL;
+	to = is_needed && count <= FEW ? copy->few : copy->many;
+	for (long i = 0; to && i < count; i++)
+		to[i] = (struct iovec){ behind_alias(list[i].iov_base), list[i].iov_len };
+	return to ? to : (struct iovec *)(uintptr_t)list;
 }
 
-static void end(const struct iovec *used, const struct iovec *list, const struct iovec *few)
+/* Returns what the call has returned. */
+static ssize_t done(const struct copy *copy, ssize_t moved)
 {
 	int error = errno;
 
-	if (used != list && used != few)
-		free((void *)(uintptr_t)used);
+	free(copy->many);
 	errno = error;
-}
-
-static size_t positive(int count)
-{
-	return count > 0 ? (size_t)count : 0;
-}
-
-typedef ssize_t vector_call(int fd, const struct iovec *list, int count);
-typedef ssize_t vector_call_at(int fd, const struct iovec *list, int count, off_t at);
-
-static ssize_t move(vector_call *call, int fd, const struct iovec *list, int count)
-{
-	struct iovec few[FEW];
-	const struct iovec *used = behind_aliases(list, positive(count), few);
-	ssize_t moved = call(fd, used, count);
-
-	end(used, list, few);
-	return moved;
-}
-
-static ssize_t move_at(vector_call_at *call, int fd, const struct iovec *list, int count, off_t at)
-{
-	struct iovec few[FEW];
-	const struct iovec *used = behind_aliases(list, positive(count), few);
-	ssize_t moved = call(fd, used, count, at);
-
-	end(used, list, few);
 	return moved;
 }
 
@@ -130,25 +105,25 @@ static ssize_t move_behind(vm_call *call, pid_t pid, const struct iovec *here, u
                            const struct iovec *there, unsigned long flags)
 {
 	struct iovec behind = { (char *)there->iov_base + ALIAS_BYTES, there->iov_len };
+	ssize_t moved = -1;
 
-	if ((uint64_t)(uintptr_t)there->iov_base >= ADDRESSES - ALIAS_BYTES)
-		return -1;
-	return call(pid, here, here_count, &behind, 1, flags);
+	if ((uint64_t)(uintptr_t)there->iov_base < ADDRESSES - ALIAS_BYTES)
+		moved = call(pid, here, here_count, &behind, 1, flags);
+	if (moved < 0)
+		errno = EFAULT;
+	return moved;
 }
 
 static ssize_t move_vm(vm_call *call, pid_t pid, const struct iovec *list, unsigned long count,
                        const struct iovec *there, unsigned long there_count, unsigned long flags)
 {
-	struct iovec few[FEW];
-	const struct iovec *used = behind_aliases(list, count, few);
-	ssize_t moved = call(pid, used, count, there, there_count, flags);
+	struct copy copy;
+	const struct iovec *here = behind_aliases(&copy, list, (long)count);
+	ssize_t moved = call(pid, here, count, there, there_count, flags);
 
-	if (moved < 0 && errno == EFAULT && there_count > 0) {
-		moved = move_behind(call, pid, used, count, there, flags);
-		errno = moved < 0 ? EFAULT : errno;
-	}
-	end(used, list, few);
-	return moved;
+	if (moved < 0 && errno == EFAULT && there_count > 0)
+		moved = move_behind(call, pid, here, count, there, flags);
+	return done(&copy, moved);
 }
 
 #pragma GCC visibility push(default)
@@ -206,22 +181,30 @@ ssize_t pwrite(int fd, const void *buffer, size_t bytes, off_t at)
 
 ssize_t readv(int fd, const struct iovec *list, int count)
 {
-	return move(next()->readv, fd, list, count);
+	struct copy copy;
+
+	return done(&copy, next()->readv(fd, behind_aliases(&copy, list, count), count));
 }
 
 ssize_t writev(int fd, const struct iovec *list, int count)
 {
-	return move(next()->writev, fd, list, count);
+	struct copy copy;
+
+	return done(&copy, next()->writev(fd, behind_aliases(&copy, list, count), count));
 }
 
 ssize_t preadv(int fd, const struct iovec *list, int count, off_t at)
 {
-	return move_at(next()->preadv, fd, list, count, at);
+	struct copy copy;
+
+	return done(&copy, next()->preadv(fd, behind_aliases(&copy, list, count), count, at));
 }
 
 ssize_t pwritev(int fd, const struct iovec *list, int count, off_t at)
 {
-	return move_at(next()->pwritev, fd, list, count, at);
+	struct copy copy;
+
+	return done(&copy, next()->pwritev(fd, behind_aliases(&copy, list, count), count, at));
 }
 
 #ifdef __GLIBC__
@@ -256,26 +239,23 @@ ssize_t sendto(int fd, const void *buffer, size_t bytes, int flags, __CONST_SOCK
 
 ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-	struct iovec few[FEW], *list = message->msg_iov;
+	struct copy copy;
+	struct iovec *list = message->msg_iov;
 	ssize_t moved;
 
-	message->msg_iov = (struct iovec *)(uintptr_t)behind_aliases(list, message->msg_iovlen, few);
-	moved = next()->recvmsg(fd, message, flags);
-	end(message->msg_iov, list, few);
+	message->msg_iov = behind_aliases(&copy, list, (long)message->msg_iovlen);
+	moved = done(&copy, next()->recvmsg(fd, message, flags));
 	message->msg_iov = list;
 	return moved;
 }
 
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	struct iovec few[FEW];
-	struct msghdr copy = *message;
-	ssize_t moved;
+	struct copy copy;
+	struct msghdr changed = *message;
 
-	copy.msg_iov = (struct iovec *)(uintptr_t)behind_aliases(message->msg_iov, message->msg_iovlen, few);
-	moved = next()->sendmsg(fd, &copy, flags);
-	end(copy.msg_iov, message->msg_iov, few);
-	return moved;
+	changed.msg_iov = behind_aliases(&copy, message->msg_iov, (long)message->msg_iovlen);
+	return done(&copy, next()->sendmsg(fd, &changed, flags));
 }
 
 /* ---- streams, which call the kernel by themselves ---- */
