@@ -18,6 +18,8 @@
  * Noted are accesses by the code of the program, and of functions of the C library that it calls,
  * outside of calls of MPI. Others open the page, too.
  *
+ * tests/models/pages_model.py has the rules by which pages are opened, closed and noted.
+ *
  * The kernel does not fault: it refuses. So functions in front of the C library's system calls give
  * it the memory itself (behind_alias). No thread blocks SIGSEGV, and the program's own handler gets
  * the faults that are not of the alias.
@@ -72,7 +74,7 @@ void code_find(void);
 
 /*
  * Fills in what a fault has accessed. Returns false if it is not the program's. follows: the page
- * before it is open.
+ * before it was open, or may have been.
  */
 bool fault_describe(const struct fault *fault, bool follows, struct compiled_run *run);
 

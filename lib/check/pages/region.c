@@ -210,11 +210,25 @@ void *behind_alias(const void *memory)
 	return (void *)(uintptr_t)(may_be_alias(address) ? address + ALIAS_BYTES : address);
 }
 
-/* ---- faults ---- */
+/* ---- faults: the caller has the lock ---- */
 
+/* Returns whether several threads have called this. */
+static bool has_several_threads(void)
+{
+	static const bool *first; /* which is known by where it has its variable */
+	static bool is_several;
+
+	if (!first)
+		first = &short_lock_is_own;
+	is_several |= first != &short_lock_is_own;
+	return is_several;
+}
+
+/* The page before may have been open at the fault, and another thread has closed it since. */
 static void note(const struct region *region, uint64_t page, const struct fault *fault)
 {
-	bool follows = page > 0 && region->rights[page - 1] != CLOSED;
+	bool is_several = has_several_threads();
+	bool follows = page > 0 && (is_several || region->rights[page - 1] != CLOSED);
 	struct compiled_run run = { 0 };
 
 	if (!__atomic_load_n(&is_on, __ATOMIC_RELAXED) || !region->is_watched || (is_in_call && is_in_call()) ||
@@ -358,6 +372,7 @@ static uint32_t take(const struct compiled_run **runs)
 	count = note_count;
 	memcpy(taken, notes, count * sizeof(notes[0]));
 	note_count = faults = 0;
+	has_several_threads();
 	for (uint32_t i = 0; i < region_count; i++) {
 		if (regions[i].is_watched)
 			close_all(&regions[i]);
