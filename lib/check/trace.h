@@ -33,7 +33,7 @@
 #include "see/front/part.h"
 
 #define TRACE_MARK 0x6563617274726f6cULL /* "lortrace" */
-#define TRACE_VERSION 6
+#define TRACE_VERSION 7
 #define TRACE_PREFIX "trace."
 
 #define TRACE_SITES 4096
@@ -83,11 +83,13 @@ enum trace_kind {
 	TRACE_LOCAL,        /* the process has loaded or stored since its event before, by compiled_kind (flags) */
 	TRACE_ATTACH,       /* memory is attached to a dynamic window */
 	TRACE_DETACH,       /* begins */
+	TRACE_PART,         /* the process has a mapping of rank's part of a window */
 	TRACE_RELEASE,      /* a strand is about to let others go on, by a thing of number `id` */
 	TRACE_ACQUIRE,      /* it goes on, by such a thing */
 	TRACE_JOIN,         /* it learns of the strand `id`, or of TRACE_ALL */
 	TRACE_SPREAD,       /* all strands learn of it */
 	TRACE_MERGE,        /* from here on all threads are strand 0 */
+	TRACE_OUTSIDE,      /* processes may order each other by locks in shared memory */
 	TRACE_REFUSED,      /* the call has failed, or ends the job; rank: the target, or -1 */
 	TRACE_UNKNOWN,      /* what follows cannot be judged */
 	TRACE_KINDS

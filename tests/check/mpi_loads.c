@@ -6,6 +6,7 @@
  * accesses stand in lines with the mark RACE; tests/check/run looks for exactly these. Rank 2 owns
  * the memory, if nothing else is said. Values have 16 bytes: a smaller one may be a flag.
  */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -645,6 +646,221 @@ static void K22_atomic_words(void)
 		*(uint64_t *)base = 5; /* RACE */
 }
 
+/* ---- loads and stores of other members' parts ---- */
+
+static MPI_Win shared;
+static volatile uint8_t *there, *own_part; /* rank 2's part, and this rank's */
+
+static void begin_shared(void)
+{
+	MPI_Aint size;
+	int unit;
+
+	MPI_Win_allocate_shared(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &own_part, &shared);
+	MPI_Win_set_name(shared, "halo");
+	MPI_Win_shared_query(shared, 2, &size, &unit, &there);
+	MPI_Win_lock_all(0, shared);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void end_shared(void)
+{
+	if (rank == 3)
+		flushed_put(0);
+	MPI_Win_unlock_all(shared);
+	MPI_Win_free(&shared);
+}
+
+static void store_there(void)
+{
+	for (int i = 0; i < VALUE; i++)
+		there[i] = 1; /* RACE */
+}
+
+static void load_there(void)
+{
+	for (int i = 0; i < VALUE; i++)
+		sink = there[i]; /* RACE */
+}
+
+static void K22_put_and_load_of_another(void)
+{
+	begin_shared();
+	if (rank == 0)
+		MPI_Put(buffer, VALUE, MPI_BYTE, 2, 0, VALUE, MPI_BYTE, shared); /* RACE */
+	if (rank == 0 && !racy)
+		MPI_Win_flush(2, shared);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 1)
+		sink = there[3]; /* RACE */
+	end_shared();
+}
+
+static void K22_store_and_load(void)
+{
+	begin_shared();
+	if (rank == 0)
+		store_there();
+	if (!racy)
+		MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 1)
+		load_there();
+	end_shared();
+}
+
+static void K22_stores_of_one_word(void)
+{
+	begin_shared();
+	if (rank == 0 || (rank == 2 && racy))
+		*(volatile uint64_t *)there = 1; /* RACE */
+	end_shared();
+}
+
+static void K22_message_of_a_third(void)
+{
+	begin_shared();
+	if (rank == 0)
+		store_there();
+	if (rank == 0 && !racy)
+		MPI_Send(NULL, 0, MPI_BYTE, 3, 0, MPI_COMM_WORLD);
+	if (rank == 3 && !racy)
+		MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (rank == 3)
+		MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+	if (rank == 1) {
+		MPI_Recv(NULL, 0, MPI_BYTE, 3, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		load_there();
+	}
+	end_shared();
+}
+
+static void K22_neighbour_without_query(void)
+{
+	int bytes = racy ? BYTES + VALUE : BYTES;
+
+	begin_shared();
+	if (rank == 0)
+		store_there();
+	if (rank == 1) {
+		for (int i = 0; i < bytes; i++)
+			own_part[i] = 1; /* RACE */
+	}
+	end_shared();
+}
+
+static void K22_exclusive_lock(void)
+{
+	begin_shared();
+	MPI_Win_unlock_all(shared);
+	MPI_Barrier(MPI_COMM_WORLD);
+	for (int i = 0; i < 3; i++) {
+		if (rank < 2)
+			MPI_Win_lock(racy ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, 2, 0, shared);
+		if (rank < 2)
+			store_there();
+		if (rank < 2)
+			MPI_Win_unlock(2, shared);
+	}
+	MPI_Win_lock_all(0, shared);
+	end_shared();
+}
+
+/* With a flag, of any sort, nothing is reported. */
+static void K22_flag(void)
+{
+	begin_shared();
+	if (rank == 0)
+		store_there();
+	if (rank == 0 && !racy)
+		*(volatile uint64_t *)(there + 64) = 1;
+	while (rank == 1 && !racy && !*(volatile uint64_t *)(there + 64))
+		;
+	if (rank == 1)
+		load_there();
+	end_shared();
+}
+
+static void K22_atomic_flag(void)
+{
+	_Atomic uint64_t *flag;
+
+	begin_shared();
+	flag = (_Atomic uint64_t *)(uintptr_t)(there + 64);
+	if (rank == 0)
+		store_there();
+	if (rank == 0 && !racy)
+		atomic_store_explicit(flag, 1, memory_order_release);
+	while (rank == 1 && !racy && !atomic_load_explicit(flag, memory_order_acquire))
+		;
+	if (rank == 1)
+		load_there();
+	end_shared();
+}
+
+static void K22_flag_that_is_put(void)
+{
+	static uint64_t one = 1;
+
+	begin_shared();
+	if (rank == 0)
+		store_there();
+	if (rank == 0 && !racy) {
+		MPI_Put(&one, 8, MPI_BYTE, 2, 64, 8, MPI_BYTE, shared);
+		MPI_Win_flush(2, shared);
+	}
+	while (rank == 1 && !racy && !*(volatile uint64_t *)(there + 64))
+		;
+	if (rank == 1)
+		load_there();
+	end_shared();
+}
+
+/* Rank 0 is asleep when rank 1 loads: what it has stored is recorded later. */
+static void K22_flag_that_is_got(void)
+{
+	volatile uint64_t *flag = (volatile uint64_t *)(base + 64);
+	uint64_t value = 0;
+
+	begin_shared();
+	if (rank == 0)
+		store_there();
+	if (rank == 0 && !racy) {
+		*flag = 1;
+		usleep(100000);
+	}
+	while (rank == 1 && !racy && !value) {
+		MPI_Get(&value, 8, MPI_BYTE, 0, 64, 8, MPI_BYTE, win);
+		MPI_Win_flush(0, win);
+	}
+	if (rank == 1)
+		load_there();
+	end_shared();
+}
+
+static void K22_mutex_of_processes(void)
+{
+	pthread_mutexattr_t attributes;
+	pthread_mutex_t *mutex;
+
+	begin_shared();
+	mutex = (pthread_mutex_t *)(uintptr_t)(there + 128);
+	pthread_mutexattr_init(&attributes);
+	if (rank == 2 && !racy) {
+		pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+		pthread_mutex_init(mutex, &attributes);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	for (int i = 0; i < 3 && rank < 2; i++) {
+		if (!racy)
+			pthread_mutex_lock(mutex);
+		store_there();
+		if (!racy)
+			pthread_mutex_unlock(mutex);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	end_shared();
+}
+
 /* ---- functions of the C library ---- */
 
 static void K20_memcpy(void)
@@ -738,6 +954,17 @@ static const struct check_case cases[] = {
 	{ "K19_flag_behind_a_call", K19_flag_behind_a_call },
 	{ "K19_flag_without_an_answer", K19_flag_without_an_answer },
 	{ "K22_atomic_words", K22_atomic_words },
+	{ "K22_put_and_load_of_another", K22_put_and_load_of_another },
+	{ "K22_store_and_load", K22_store_and_load },
+	{ "K22_stores_of_one_word", K22_stores_of_one_word },
+	{ "K22_message_of_a_third", K22_message_of_a_third },
+	{ "K22_neighbour_without_query", K22_neighbour_without_query },
+	{ "K22_exclusive_lock", K22_exclusive_lock },
+	{ "K22_flag", K22_flag },
+	{ "K22_atomic_flag", K22_atomic_flag },
+	{ "K22_flag_that_is_put", K22_flag_that_is_put },
+	{ "K22_flag_that_is_got", K22_flag_that_is_got },
+	{ "K22_mutex_of_processes", K22_mutex_of_processes },
 	{ "K20_memcpy", K20_memcpy },
 	{ "K20_memset", K20_memset },
 	{ "K20_strlen", K20_strlen },

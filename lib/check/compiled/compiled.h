@@ -59,7 +59,7 @@ struct compiled_run {
 };
 
 /* How threads order each other. `number` is that of a thing, such as a mutex, or of a strand. */
-enum compiled_order { ORDER_RELEASE, ORDER_ACQUIRE, ORDER_JOIN, ORDER_SPREAD, ORDER_MERGE };
+enum compiled_order { ORDER_RELEASE, ORDER_ACQUIRE, ORDER_JOIN, ORDER_SPREAD, ORDER_MERGE, ORDER_OUTSIDE };
 
 /* The front's functions. */
 struct compiled_front {

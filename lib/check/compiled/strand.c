@@ -31,6 +31,7 @@ bool strand_is_several;
 static struct clock clocks[STRANDS], things[THINGS];
 static const struct compiled_front *front;
 static const char *merged_by;
+static bool is_outside;
 static uint64_t live = 1; /* strands whose threads have not ended, as bits */
 
 /* Under `changing`, of which no call is taken. */
@@ -123,6 +124,8 @@ bool strand_order(enum compiled_order order, uint64_t number)
 {
 	struct clock *own = &clocks[strand_event(false)];
 
+	if (order == ORDER_OUTSIDE)
+		return true;
 	if (order == ORDER_MERGE)
 		return merge();
 	if (order == ORDER_SPREAD)
@@ -182,6 +185,12 @@ void strand_merge(const char *call)
 	add(ORDER_MERGE, 0);
 }
 
+void strand_outside(void)
+{
+	if (!__atomic_exchange_n(&is_outside, true, __ATOMIC_ACQ_REL))
+		add(ORDER_OUTSIDE, 0);
+}
+
 /* A trace begins without knowledge. */
 static void forget(void)
 {
@@ -200,6 +209,8 @@ void strand_open(const struct compiled_front *to)
 	__atomic_store_n(&front, to, __ATOMIC_RELEASE);
 	if (to && strand_merged()[0]) /* before this trace */
 		add(ORDER_MERGE, 0);
+	if (to && __atomic_load_n(&is_outside, __ATOMIC_ACQUIRE))
+		add(ORDER_OUTSIDE, 0);
 }
 
 void strand_split(void)

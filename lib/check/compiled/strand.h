@@ -69,6 +69,9 @@ void strand_split(void);
 /* From here on all threads are one strand, because of this call. */
 void strand_merge(const char *call);
 
+/* From here on other processes may be ordered by a lock that lies in shared memory. */
+void strand_outside(void);
+
 /* This thread is about to start one, which begins by the thing: returns the strand for it. */
 uint32_t strand_make(const void *thing);
 

@@ -242,9 +242,9 @@ void loads_note(const struct trace_event *event, const struct trace_piece pieces
 		complete(event);
 		drop_known();
 	}
-	if (event->kind == TRACE_WINDOW || event->kind == TRACE_ATTACH)
+	if (event->kind == TRACE_WINDOW || event->kind == TRACE_ATTACH || event->kind == TRACE_PART)
 		add_window(event->object, event->base, event->size_bytes,
-		           event->kind == TRACE_WINDOW && !(event->flags & (WINDOW_CREATED | WINDOW_DYNAMIC)));
+		           event->kind != TRACE_ATTACH && !(event->flags & (WINDOW_CREATED | WINDOW_DYNAMIC)));
 	if (event->kind == TRACE_WINDOW_FREE || event->kind == TRACE_DETACH)
 		drop_window(event->object, event->kind == TRACE_WINDOW_FREE, event->base);
 }

@@ -11,6 +11,7 @@
 
 #include "see/front/behind.h"
 #include "oriel.h"
+#include "check/front/loads.h"
 #include "check/front/watch.h"
 #include "see/tool.h"
 
@@ -26,7 +27,7 @@
 		X(win_iflush_local) X(request_wait) X(request_test) X(win_post) X(win_start) X(win_complete) X(win_wait)   \
 			X(win_test) X(win_fence) X(win_lock) X(win_unlock) X(win_lock_all) X(win_unlock_all) X(signal)         \
 				X(signal_wait) X(signal_test) X(signal_until) X(win_create) X(win_allocate) X(win_allocate_shared) \
-					X(win_create_dynamic) X(win_attach) X(win_detach) X(win_free) X(win_set_name) X(group_shared)    \
+					X(win_create_dynamic) X(win_shared_query) X(win_attach) X(win_detach) X(win_free) X(win_set_name) X(group_shared)    \
 						X(init) X(finalize) X(barrier)
 
 /* The functions behind this library. */
@@ -591,6 +592,29 @@ static void add_name(struct place here, const struct window *window, const char 
 	trace_name(here, (struct trace_event){ .kind = TRACE_WINDOW_NAME, .object = window->key, .rank = -1 }, name);
 }
 
+/* This process has a mapping of another member's part. */
+static void add_part(struct place here, const struct window *window, int member, const void *base, size_t size_bytes)
+{
+	if (size_bytes > 0 && base)
+		trace_add(here, (struct trace_event){ .kind = TRACE_PART,
+		                                      .object = window->key,
+		                                      .rank = rank_of(window, member),
+		                                      .base = (uint64_t)(uintptr_t)base,
+		                                      .size_bytes = size_bytes });
+}
+
+/* Other members' parts may be used without a query, since all parts lie behind each other. */
+static void add_parts(struct place here, oriel_win *win, const struct window *window, int own)
+{
+	size_t size_bytes, unit_bytes;
+	void *base;
+
+	for (int member = 0; member < window->count; member++) {
+		if (member != own && next.win_shared_query(win, member, &base, &size_bytes, &unit_bytes) == 0)
+			add_part(here, window, member, base, size_bytes);
+	}
+}
+
 static void add_window(struct place here, oriel_win *win, const oriel_group *group)
 {
 	struct oriel_win_info info = { .struct_bytes = sizeof(info) };
@@ -623,6 +647,8 @@ static void add_window(struct place here, oriel_win *win, const oriel_group *gro
 	            window->ranks, window->count);
 	if (info.name[0])
 		add_name(here, window, info.name);
+	if (loads_are_on && flags & WINDOW_SHARED)
+		add_parts(here, win, window, oriel_group_rank(group));
 }
 
 static void begin_making(struct place here)
@@ -665,6 +691,16 @@ int oriel_win_create_dynamic(const struct oriel_hint hints[], oriel_group *group
 {
 	begin_making(HERE("oriel_win_create_dynamic"));
 	return leave_making(HERE("oriel_win_create_dynamic"), win, group, next.win_create_dynamic(hints, group, win));
+}
+
+int oriel_win_shared_query(oriel_win *win, int rank, void **base, size_t *size_bytes, size_t *disp_unit_bytes)
+{
+	int rc = next.win_shared_query(win, rank, base, size_bytes, disp_unit_bytes);
+	const struct window *window = rc == 0 && loads_are_on ? window_of(win) : NULL;
+
+	if (window)
+		add_part(HERE("oriel_win_shared_query"), window, rank, *base, *size_bytes);
+	return rc;
 }
 
 static void add_memory_of(struct place here, const oriel_win *win, enum trace_kind kind, const void *base, size_t bytes)

@@ -432,7 +432,8 @@ static void write_order(enum compiled_order order, uint64_t number)
 		                              [ORDER_ACQUIRE] = TRACE_ACQUIRE,
 		                              [ORDER_JOIN] = TRACE_JOIN,
 		                              [ORDER_SPREAD] = TRACE_SPREAD,
-		                              [ORDER_MERGE] = TRACE_MERGE };
+		                              [ORDER_MERGE] = TRACE_MERGE,
+		                              [ORDER_OUTSIDE] = TRACE_OUTSIDE };
 	struct trace_event event = { .kind = kinds[order], .rank = -1, .id = number };
 
 	if (is_busy)

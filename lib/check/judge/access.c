@@ -202,17 +202,30 @@ void access_end(struct access *access, struct end end)
 	access->more_ends[access->end_count - 2] = end;
 }
 
-static bool is_over(const struct access *access, const struct clock *clock)
+typedef bool knows_call(const struct clock *clock, int index, uint64_t time);
+
+static bool has_end(const struct access *access, const struct clock *clock, knows_call *knows)
 {
 	if (access->end_count == 0)
 		return false;
-	if (clock_knows(clock, access->end.index, access->end.time))
+	if (knows(clock, access->end.index, access->end.time))
 		return true;
 	for (uint32_t i = 0; i + 1 < access->end_count; i++) {
-		if (clock_knows(clock, access->more_ends[i].index, access->more_ends[i].time))
+		if (knows(clock, access->more_ends[i].index, access->more_ends[i].time))
 			return true;
 	}
 	return false;
+}
+
+static bool is_over(const struct access *access, const struct clock *clock)
+{
+	return has_end(access, clock, clock_knows);
+}
+
+/* Returns the same by what calls say, without what may have been seen in shared memory. */
+static bool is_over_by_calls(const struct access *access, const struct clock *clock)
+{
+	return has_end(access, clock, clock_knows_by_calls);
 }
 
 /* ---- conflicts ---- */
@@ -288,12 +301,12 @@ static bool is_certain(const struct access *a, const struct access *b, const str
 }
 
 static void report(const struct access *earlier, const struct access *later, const struct trace_piece *a,
-                   const struct trace_piece *b)
+                   const struct trace_piece *b, bool by_calls)
 {
 	uint64_t first = a->first > b->first ? a->first : b->first;
 	uint64_t end_of_a = a->first + a->bytes, end_of_b = b->first + b->bytes;
 
-	finding_add(earlier, later, first, (end_of_a < end_of_b ? end_of_a : end_of_b) - first);
+	finding_add(earlier, later, first, (end_of_a < end_of_b ? end_of_a : end_of_b) - first, by_calls);
 }
 
 /* Returns whether they share a byte. */
@@ -320,8 +333,8 @@ static void poll(const struct access *load, struct access *other)
 		access_end(other, load->end);
 }
 
-/* Reports the first bytes in common that no rule allows. */
-static void compare(const struct access *earlier, const struct access *later)
+/* Reports the first bytes in common that no rule allows. by_calls: memory may order the two. */
+static void compare(const struct access *earlier, const struct access *later, bool by_calls)
 {
 	uint32_t i = 0, k = 0;
 
@@ -329,7 +342,7 @@ static void compare(const struct access *earlier, const struct access *later)
 		const struct trace_piece *a = &earlier->pieces[i], *b = &later->pieces[k];
 
 		if (overlap(a, b) && !is_allowed(earlier, later, a, b) && is_certain(earlier, later, a, b)) {
-			report(earlier, later, a, b);
+			report(earlier, later, a, b, by_calls);
 			return;
 		}
 		if (a->first + a->bytes < b->first + b->bytes)
@@ -346,22 +359,87 @@ static bool is_seen(const struct access *access, const struct access *operation)
 	       operation->ns < access->ns;
 }
 
+/* Returns how many bytes they share. */
+static uint64_t bytes_shared(const struct access *a, const struct access *b)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0, k = 0; i < a->piece_count && k < b->piece_count;) {
+		uint64_t first = a->pieces[i].first > b->pieces[k].first ? a->pieces[i].first : b->pieces[k].first;
+		uint64_t end_of_a = a->pieces[i].first + a->pieces[i].bytes, end_of_b = b->pieces[k].first + b->pieces[k].bytes;
+		uint64_t end = end_of_a < end_of_b ? end_of_a : end_of_b;
+
+		bytes += first < end ? end - first : 0;
+		if (end_of_a < end_of_b)
+			i++;
+		else
+			k++;
+	}
+	return bytes;
+}
+
+static bool are_message(const struct access *a, const struct access *b)
+{
+	return is_message(a, b) || is_message(b, a);
+}
+
+static bool races(const struct access *access, const struct access *other)
+{
+	return (access->window || other->window) && !other->is_past &&
+	       !(access->since_ns && other->ns >= access->since_ns) && conflicts(access->how, other->how) &&
+	       !is_over(other, access->start) && !is_over(access, other->start) && !are_message(access, other);
+}
+
+static const struct judge_window *memory_of(const struct access *access)
+{
+	return access->shared ? access->shared : access->window;
+}
+
+/* Returns whether a member of a shared window has loaded or stored what another one accesses. */
+static bool are_of_members(const struct access *a, const struct access *b)
+{
+	return (a->shared || b->shared) && memory_of(a) == memory_of(b) && a->rank != b->rank;
+}
+
+/* Returns whether the one may be a flag for the other: an atomic, or few bytes. */
+static bool may_be_flag(const struct access *a, const struct access *b)
+{
+	bool is_seen = (a->how == HOW_LOAD) != (b->how == HOW_LOAD);
+
+	return a->is_own && b->is_own &&
+	       (a->is_indivisible || b->is_indivisible || (is_seen && bytes_shared(a, b) <= FLAG_BYTES));
+}
+
+/* Judges by what calls say of the order. */
+static void judge_by_calls(const struct access *access, const struct access *other)
+{
+	if (!conflicts(access->how, other->how) || is_over_by_calls(other, access->start) ||
+	    is_over_by_calls(access, other->start) || !meet(access, other) || are_message(access, other))
+		return;
+	if (may_be_flag(access, other))
+		members_may_signal(access->site, "flags of a shared window");
+	else
+		compare(other, access, true);
+}
+
 static void judge(struct access *access, struct access *other)
 {
 	if (other == access || other->seen == looks || other->is_dead)
 		return;
 	other->seen = looks;
-	if ((!access->window && !other->window) || is_seen(access, other) || is_seen(other, access))
+	if (is_seen(access, other) || is_seen(other, access))
 		return;
-	if (!other->start) {
-		poll(access, other);
-		return;
-	}
-	if (!(access->since_ns && other->ns >= access->since_ns) && conflicts(access->how, other->how) &&
-	    !is_over(other, access->start) && !is_over(access, other->start) && !is_message(access, other) &&
-	    !is_message(other, access))
-		compare(other, access);
+	if (other->start && races(access, other))
+		compare(other, access, false);
+	else if (other->start && are_of_members(access, other))
+		judge_by_calls(access, other);
 	poll(access, other);
+}
+
+/* Returns whether it is over for all that may still race with it. */
+static bool is_finished(const struct access *access, const struct clock *clock)
+{
+	return access->is_past ? is_over_by_calls(access, clock) : is_over(access, clock);
 }
 
 /*
@@ -370,11 +448,11 @@ static void judge(struct access *access, struct access *other)
  */
 static bool replaces(const struct access *access, const struct access *older)
 {
-	return !access->since_ns && older->rank == access->rank && older->site == access->site &&
-	       older->how == access->how && !older->kept && older->type == access->type &&
+	return (!access->since_ns || access->is_past) && older->is_past == access->is_past && older->rank == access->rank &&
+	       older->site == access->site && older->how == access->how && !older->kept && older->type == access->type &&
 	       older->piece_count == access->piece_count &&
 	       memcmp(older->pieces, access->pieces, access->piece_count * sizeof(*access->pieces)) == 0 &&
-	       is_over(older, access->start);
+	       is_finished(older, access->start);
 }
 
 static void judge_or_replace(struct access *access, struct access *other)
@@ -484,13 +562,6 @@ static void free_access(struct access *access)
 	free(access);
 }
 
-void access_pass(struct access *access, struct clock *start)
-{
-	access->start = start;
-	look(access, judge_or_replace);
-	free_access(access);
-}
-
 static void keep(struct access *access)
 {
 	list(access, level_of(access));
@@ -498,6 +569,17 @@ static void keep(struct access *access)
 	access->next = all;
 	all = access;
 	access_count++;
+}
+
+void access_pass(struct access *access, struct clock *start)
+{
+	access->start = start;
+	access->is_past = access->shared;
+	look(access, judge_or_replace);
+	if (access->shared)
+		keep(access);
+	else
+		free_access(access);
 }
 
 void access_await(struct access *access)
@@ -564,7 +646,7 @@ static void free_dead(void)
 void accesses_forget(const struct clock *oldest)
 {
 	for (struct access *access = all; access; access = access->next)
-		access->is_dead |= !access->kept && is_over(access, oldest);
+		access->is_dead |= !access->kept && is_finished(access, oldest);
 	for (int owner = 0; owner < owner_count; owner++) {
 		for (unsigned level = 0; level < LEVELS; level++)
 			clean_table(&tables[owner][level]);

@@ -7,8 +7,9 @@
 
 #define PLACES_AT_FIRST 4096
 
-static int strand_count, time_count; /* of a clock: one for each strand, and one for each rank */
-static struct clock **clocks;        /* of the strands, as they are now: those of number 0 come first */
+/* The times of a clock: of each strand, of each rank, and, by calls, of each strand once more. */
+static int strand_count, by_calls, time_count;
+static struct clock **clocks; /* of the strands, as they are now: those of number 0 come first */
 
 /* A rank's. */
 static struct {
@@ -32,7 +33,7 @@ static struct clock *new_clock(const struct clock *from)
 	return clock;
 }
 
-void clocks_make(const struct job_traces *traces)
+void clocks_make(const struct job_traces *traces, bool are_shared)
 {
 	strand_count = traces->size;
 	ranks = calloc((size_t)traces->size, sizeof(*ranks));
@@ -44,7 +45,8 @@ void clocks_make(const struct job_traces *traces)
 		ranks[i].count = (int)traces->list[i].trace->strand_count - 1;
 		strand_count += ranks[i].count;
 	}
-	time_count = strand_count + traces->size;
+	by_calls = strand_count + traces->size;
+	time_count = by_calls + (are_shared ? strand_count : 0);
 	clocks = calloc((size_t)strand_count, sizeof(*clocks));
 	if (!clocks)
 		program_fail("out of memory");
@@ -99,31 +101,42 @@ static struct clock *own(struct clock **clock)
 	return copy;
 }
 
-static bool is_known(const struct clock *clock, const struct clock *other)
+static bool is_known(const struct clock *clock, const struct clock *other, int count)
 {
-	for (int i = 0; i < time_count; i++) {
+	for (int i = 0; i < count; i++) {
 		if (other->times[i] > clock->times[i])
 			return false;
 	}
 	return true;
 }
 
-static void join(struct clock **clock, const struct clock *other)
+/* Joins the first times of the other clock. */
+static void join_first(struct clock **clock, const struct clock *other, int count)
 {
 	struct clock *joined;
 
-	if (!other || *clock == other || is_known(*clock, other))
+	if (!other || *clock == other || is_known(*clock, other, count))
 		return;
 	joined = own(clock);
-	for (int i = 0; i < time_count; i++) {
+	for (int i = 0; i < count; i++) {
 		if (other->times[i] > joined->times[i])
 			joined->times[i] = other->times[i];
 	}
 }
 
+static void join(struct clock **clock, const struct clock *other)
+{
+	join_first(clock, other, time_count);
+}
+
 void clock_join(int rank, const struct clock *other)
 {
 	join(clock_of(rank), other);
+}
+
+void clock_join_hidden(int rank, const struct clock *other)
+{
+	join_first(clock_of(rank), other, by_calls);
 }
 
 struct clock *clock_of_all(int rank)
@@ -171,12 +184,22 @@ void clock_spread(int rank)
 
 uint64_t clock_step(int rank)
 {
-	return ++own(clock_of(rank))->times[clock_index(rank)];
+	struct clock *clock = own(clock_of(rank));
+	uint64_t time = ++clock->times[clock_index(rank)];
+
+	if (time_count > by_calls)
+		clock->times[by_calls + clock_index(rank)] = time;
+	return time;
 }
 
 uint64_t clock_time(int rank)
 {
 	return (*clock_of(rank))->times[clock_index(rank)];
+}
+
+bool clock_knows_by_calls(const struct clock *clock, int index, uint64_t time)
+{
+	return clock_knows(clock, index < strand_count ? by_calls + index : index, time);
 }
 
 int clock_index_of_own(int rank)
@@ -280,7 +303,7 @@ void slot_release(struct slot_name name, int rank)
 
 	if (!slot)
 		slot = add(&name);
-	if (slot->clock && !is_known(*clock_of(rank), slot->clock)) {
+	if (slot->clock && !is_known(*clock_of(rank), slot->clock, time_count)) {
 		join(&slot->clock, *clock_of(rank));
 		return;
 	}

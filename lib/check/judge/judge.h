@@ -103,8 +103,8 @@ struct clock {
 	uint64_t times[]; /* by strand */
 };
 
-/* Makes a clock for each strand. */
-void clocks_make(const struct job_traces *traces);
+/* Makes a clock for each strand. are_shared: there are shared windows. */
+void clocks_make(const struct job_traces *traces, bool are_shared);
 
 /* The clock and the times of the rank are those of this strand of it, until the next call. */
 void clock_act(int rank, uint32_t strand);
@@ -125,6 +125,9 @@ void clock_drop(struct clock *clock);
 
 /* Takes all that the other clock knows, which may be NULL. */
 void clock_join(int rank, const struct clock *other);
+
+/* Takes what the rank may have learnt in shared memory: no call has said so. */
+void clock_join_hidden(int rank, const struct clock *other);
 
 /* Returns the clock, joined with another one, which may be NULL. Takes `clock` from the caller. */
 struct clock *clock_joined(struct clock *clock, const struct clock *other);
@@ -151,6 +154,12 @@ static inline bool clock_knows(const struct clock *clock, int index, uint64_t ti
 {
 	return clock->times[index] >= time;
 }
+
+/*
+ * Returns the same by what calls say. Members of a shared window may know more of each other, for
+ * which a clock has two times of each strand.
+ */
+bool clock_knows_by_calls(const struct clock *clock, int index, uint64_t time);
 
 /* Slots are named by their use, and by what stands beside it. */
 enum slot_kind {
@@ -200,6 +209,8 @@ static inline void slot_acquire(struct slot_name name, int rank)
 
 /* access.c: accesses of memory, by address */
 
+#define FLAG_BYTES 8 /* a larger value is not seen at once */
+
 enum access_how { HOW_LOAD, HOW_STORE, HOW_GET, HOW_PUT, HOW_ACCUMULATE, HOW_READ_ATOMICALLY };
 
 struct fence {
@@ -234,7 +245,8 @@ struct access {
 	uint8_t op;
 	bool may_be_seen;    /* by loads of the owner, which take it for a message */
 	bool is_local;       /* of a buffer at the origin */
-	bool is_own;         /* a load or store, of a rank's own memory */
+	bool is_own;         /* a load or store of the program's code */
+	bool is_past;        /* one that only loads and stores of other members may race with */
 	bool is_indivisible; /* such an atomic, or of a volatile object */
 	bool is_some;        /* such a one of some of its bytes: it races with what has all of them */
 	bool is_flag;        /* of at most 8 bytes at once; of an operation: in an epoch of a lock */
@@ -245,6 +257,7 @@ struct access {
 	uint64_t ns;                       /* of the call */
 	uint64_t since_ns;                 /* others may know of it from then on (local.h); 0: they do not */
 	const struct judge_window *window; /* NULL: it is no operation's */
+	const struct judge_window *shared; /* of a load or store in a shared window's memory, or NULL */
 	uint64_t base;                     /* of the owner's part of the window */
 	struct clock *start;               /* NULL: it has not begun */
 	uint64_t seen;                     /* by the look of that number */
@@ -274,7 +287,10 @@ void access_begin(struct access *access, struct clock *start);
 /* Keeps an access that begins later, so that loads and fetches may end it. */
 void access_await(struct access *access);
 
-/* Judges an access that no later one can race with, and frees it. */
+/*
+ * Judges an access that no later one can race with, and frees it. One in a shared window is kept,
+ * for the loads and stores of other members.
+ */
 void access_pass(struct access *access, struct clock *start);
 
 /* Forgets what is over for every access that may come. `oldest`: a clock older than those. */
@@ -291,9 +307,17 @@ struct verdict {
 	bool is_ended;       /* by a call whose effect is not known: */
 	uint32_t unknown;    /* its place */
 	bool is_full;        /* more accesses than can be kept */
+	const char *signals; /* by which members may order each other (members_may_signal); NULL: none */
+	uint32_t signals_at;
 };
 
 void replay(struct job_traces *traces, struct verdict *verdict);
+
+/*
+ * Members of a shared window may order each other by these, at this place, or TRACE_NONE: what they
+ * load and store counts as ordered by time, if no call says more. The first time counts.
+ */
+void members_may_signal(uint32_t site, const char *by);
 
 /* place.c: places that call, and windows, in words */
 
@@ -318,8 +342,15 @@ const char *window_text(const struct judge_window *window, char text[PLACE_TEXT_
 
 /* report.c: what has been found */
 
-/* Adds a race of two accesses in these bytes; another one of the same places is counted. */
-void finding_add(const struct access *earlier, const struct access *later, uint64_t address, uint64_t bytes);
+/*
+ * Adds a race of two accesses in these bytes; another one of the same places is counted. by_calls:
+ * members of a shared window may have ordered the two there (members_may_signal).
+ */
+void finding_add(const struct access *earlier, const struct access *later, uint64_t address, uint64_t bytes,
+                 bool by_calls);
+
+/* Drops races that members of a shared window may have ordered there. */
+void findings_drop_members(void);
 
 /* Prints all findings, and a line of what was judged. Returns how many there are. */
 uint32_t findings_print(FILE *out, struct job_traces *traces, const struct verdict *verdict);

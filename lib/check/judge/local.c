@@ -146,6 +146,16 @@ static bool has_flag(struct locals *of, const struct stretch *at)
 
 /* ---- peeks ---- */
 
+/* Returns whether the rank is a member of a shared window. */
+static bool is_shared(int rank)
+{
+	for (const struct view *view = replaying.ranks[rank].views; view; view = view->next_of_rank) {
+		if (view->window->is_shared)
+			return true;
+	}
+	return false;
+}
+
 bool is_peek(const struct operation *operation)
 {
 	return operation->at->is_flag &&
@@ -203,6 +213,8 @@ void peek_end(const struct access *access, bool is_first)
 		peek->pending--;
 	if (!of->is_partial && !has_flag(of, &at))
 		return;
+	if (is_shared(access->owner))
+		members_may_signal(access->site, "words that others get");
 	known = clock_of_all(access->owner);
 	clock_join(access->rank, known);
 	clock_drop(known);
@@ -217,15 +229,6 @@ void local_add(const struct trace_event *event, int rank)
 	if (of->count == QUEUE_MAX)
 		locals_judge(rank);
 	*(struct trace_event *)program_append(&of->queue, &of->count, &of->capacity, sizeof(*event)) = *event;
-}
-
-static bool is_shared(int rank)
-{
-	for (const struct view *view = replaying.ranks[rank].views; view; view = view->next_of_rank) {
-		if (view->window->is_shared)
-			return true;
-	}
-	return false;
 }
 
 /* Returns whether the segment has stored a small value where the others look, or may have. */
@@ -256,21 +259,70 @@ static uint64_t known_since(const struct locals *of, int rank)
 	return since == UINT64_MAX ? 0 : since;
 }
 
-/* Its time is that of the rank's last call: it may be soon behind. */
-static struct access *access_of(const struct trace_event *event, int rank, uint64_t since_ns)
+/* Memory that a run accesses, of one owner. */
+struct pieces {
+	struct trace_piece list[2 * RUN_PIECES_MAX]; /* more are left out */
+	uint32_t count;
+};
+
+static void add_piece(struct pieces *pieces, uint64_t first, uint64_t end)
 {
-	static struct trace_piece pieces[RUN_PIECES_MAX];
+	if (first < end && pieces->count < 2 * RUN_PIECES_MAX)
+		pieces->list[pieces->count++] = (struct trace_piece){ first, end - first };
+}
+
+static void pieces_of_run(const struct trace_event *event, struct pieces *pieces)
+{
 	bool is_whole = event->local.stride == event->local.bytes;
 	uint64_t bytes = is_whole ? (uint64_t)event->local.count * event->local.bytes : event->local.bytes;
-	uint32_t count = 0;
 
+	pieces->count = 0;
 	for (uint64_t row = 0; row < event->local.rows; row++) {
-		for (uint64_t i = 0; i < (is_whole ? 1 : event->local.count); i++)
-			pieces[count++] =
-				(struct trace_piece){ event->local.first + row * event->local.pitch + i * event->local.stride, bytes };
+		for (uint64_t i = 0; i < (is_whole ? 1 : event->local.count); i++) {
+			uint64_t first = event->local.first + row * event->local.pitch + i * event->local.stride;
+
+			add_piece(pieces, first, first + bytes);
+		}
 	}
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Moves what lies in the part from one list to the other, at its owner's addresses. */
+static void take_mapped(struct pieces *from, const struct mapping *mapping, struct pieces *to)
+{
+	static struct pieces rest;
+
+	rest.count = to->count = 0;
+	for (uint32_t i = 0; i < from->count; i++) {
+		uint64_t first = from->list[i].first, end = first + from->list[i].bytes;
+		uint64_t begin = most(first, mapping->first), last = least(end, mapping->end);
+
+		if (begin >= last) {
+			add_piece(&rest, first, end);
+			continue;
+		}
+		add_piece(&rest, first, begin);
+		add_piece(to, begin - mapping->first + mapping->view->base, last - mapping->first + mapping->view->base);
+		add_piece(&rest, last, end);
+	}
+	*from = rest;
+}
+
+/* Its time is that of the rank's last call: it may be soon behind. NULL: in no shared window. */
+static struct access *access_of(const struct trace_event *event, int rank, uint64_t since_ns,
+                                const struct mapping *mapping, const struct pieces *pieces)
+{
 	return access_new((struct access){ .rank = rank,
-	                                   .owner = rank,
+	                                   .owner = mapping ? mapping->view->rank : rank,
 	                                   .how = is_store(event) ? HOW_STORE : HOW_LOAD,
 	                                   .is_own = true,
 	                                   .is_indivisible = event->flags >= KIND_ATOMIC_LOAD,
@@ -278,25 +330,43 @@ static struct access *access_of(const struct trace_event *event, int rank, uint6
 	                                   .is_some = is_touch(event),
 	                                   .strand = event->strand,
 	                                   .since_ns = since_ns,
+	                                   .shared = mapping ? mapping->view->window : NULL,
+	                                   .base = mapping ? mapping->view->base : 0,
 	                                   .site = event->site,
 	                                   .ns = locals[rank].begun_ns },
-	                  pieces, count);
+	                  pieces->list, pieces->count);
+}
+
+static void judge_access(struct access *access, int rank)
+{
+	access_end(access, (struct end){ clock_index(rank), clock_time(rank), access->site, replaying.event_ns });
+	if (access->since_ns)
+		access_pass(access, clock_keep(rank));
+	else
+		access_begin(access, clock_keep(rank));
 }
 
 /* `begun` has a bit for each strand with a run before this one. */
 static void judge_run(const struct trace_event *event, int rank, uint64_t since_ns, uint64_t *begun)
 {
-	struct access *access = access_of(event, rank, since_ns);
+	static struct pieces pieces, of_mapping;
+	const struct rank_state *state = &replaying.ranks[rank];
+	struct stretch at = stretch_of(event);
 
 	clock_act(rank, event->strand);
 	if (!(*begun >> event->strand & 1))
 		clock_step(rank);
 	*begun |= 1ULL << event->strand;
-	access_end(access, (struct end){ clock_index(rank), clock_time(rank), event->site, replaying.event_ns });
-	if (since_ns)
-		access_pass(access, clock_keep(rank));
-	else
-		access_begin(access, clock_keep(rank));
+	pieces_of_run(event, &pieces);
+	for (uint32_t i = 0; i < state->mapping_count && pieces.count > 0; i++) {
+		if (state->mappings[i].first > at.last || state->mappings[i].end <= at.first)
+			continue;
+		take_mapped(&pieces, &state->mappings[i], &of_mapping);
+		if (of_mapping.count > 0)
+			judge_access(access_of(event, rank, since_ns, &state->mappings[i], &of_mapping), rank);
+	}
+	if (pieces.count > 0)
+		judge_access(access_of(event, rank, since_ns, NULL, &pieces), rank);
 }
 
 /* Loads come first: one that polls ends what a store then overwrites. */

@@ -9,11 +9,16 @@
  * the rank had in between.
  *
  * Other ranks may learn of a store before it is recorded, and act on it. They can where the rank
- * has a part of a shared window. They can, too, if they get or fetch at most 8 bytes in an epoch of
- * a lock, and the rank stores such a value there: that is a *peek*, and the value may be a flag.
+ * is a member of a shared window. They can, too, if they get or fetch at most 8 bytes in an epoch
+ * of a lock, and the rank stores such a value there: that is a *peek*, and the value may be a flag.
  * An access that may be later than such a moment is not judged against the segment, neither now nor
  * later. If the owner of a place ever stores so small a value there, a peek of it learns what the
  * owner has done.
+ *
+ * In a shared window what a member loads or stores is also judged by what calls alone say of the
+ * order. Where members may use flags, atomics, or locks, what that has found is dropped
+ * (members_may_signal). A flag is a value of few bytes that one stores and another one loads, and
+ * no call orders the two.
  *
  * In the other direction an owner may poll what others put or accumulate. A load that may have seen
  * a value of at most 8 bytes ends the operation, for all that know of the load (access.c).
@@ -22,8 +27,6 @@
 #define ORIEL_JUDGE_LOCAL_H
 
 #include "check/judge/view.h"
-
-#define FLAG_BYTES 8 /* a larger value is not seen at once */
 
 void locals_make(int ranks);
 

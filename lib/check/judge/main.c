@@ -70,6 +70,8 @@ static int judge_job(const char *job, bool now)
 	if (now)
 		traces_claim(&traces);
 	replay(&traces, &verdict);
+	if (verdict.signals || verdict.is_full || verdict.is_ended || traces.is_cut)
+		findings_drop_members();
 	findings_print(stderr, &traces, &verdict);
 	write_json(&traces);
 	traces_remove(&traces);

@@ -164,6 +164,16 @@ static bool is_flag(const struct operation *operation, bool passive)
 	       operation->at->pieces[0].bytes <= FLAG_BYTES;
 }
 
+/* Returns whether it accesses a value that any member of a shared window may take for a flag. */
+static bool has_small_piece(const struct access *access)
+{
+	for (uint32_t i = 0; i < access->piece_count; i++) {
+		if (access->pieces[i].bytes <= FLAG_BYTES)
+			return true;
+	}
+	return false;
+}
+
 void take_operation(struct view *view, const struct trace_event *event, const struct trace_piece pieces[])
 {
 	struct view *target = view_of(view->key, event->rank);
@@ -198,6 +208,8 @@ void take_operation(struct view *view, const struct trace_event *event, const st
 	pieces += event->of.read_pieces;
 	operation->written = begin_at_origin(view, event, HOW_STORE, pieces, event->of.written_pieces);
 	operation->at->is_flag = is_flag(operation, is_passive(view, event->rank));
+	if (view->window->is_shared && is_passive(view, event->rank) && has_small_piece(operation->at))
+		members_may_signal(event->site, "operations of a few bytes");
 	if (is_peek(operation))
 		peek_begin(operation->at);
 	if (operation->at->how == HOW_ACCUMULATE)

@@ -424,7 +424,7 @@ static bool is_sound_run(const struct trace_event *event)
 static bool is_sound(const struct job_traces *traces, const struct read_trace *read, const struct trace_event *event)
 {
 	uint64_t pieces = (uint64_t)event->of.target_pieces + event->of.read_pieces + event->of.written_pieces;
-	bool needs_rank = event->kind == TRACE_OPERATION || event->kind == TRACE_SIGNAL;
+	bool needs_rank = event->kind == TRACE_OPERATION || event->kind == TRACE_SIGNAL || event->kind == TRACE_PART;
 
 	return event->kind > TRACE_PIECES && event->kind < TRACE_KINDS && event->rank >= (needs_rank ? 0 : -1) &&
 	       event->rank < traces->size && event->strand < read->trace->strand_count &&

@@ -78,7 +78,19 @@ static void take_free(struct view *view, const struct trace_event *event)
 static void take_window(struct view *view, const struct trace_event *event)
 {
 	open_view(view);
+	if (view->window->is_shared && view->size_bytes > 0)
+		add_mapping(view, view->rank, view->base, view->size_bytes);
 	rules_of_window(view, event);
+}
+
+/* The owner may not know of it: its part counts as shared from its creation on. */
+static void take_part(const struct trace_event *event, int rank)
+{
+	struct view *view = view_of(event->object, event->rank);
+
+	if (view)
+		add_mapping(view, rank, event->base,
+		            event->size_bytes < view->size_bytes ? event->size_bytes : view->size_bytes);
 }
 
 static void take_event(const struct trace_event *event, const struct trace_piece pieces[], int rank)
@@ -96,6 +108,10 @@ static void take_event(const struct trace_event *event, const struct trace_piece
 		rules_of_memory(event, rank);
 	if (event->kind == TRACE_ENTER)
 		rules_of_collective(event, rank);
+	if (event->kind == TRACE_PART)
+		take_part(event, rank);
+	if (event->kind == TRACE_OUTSIDE)
+		members_may_signal(TRACE_NONE, "locks in shared memory");
 	if (!view)
 		return;
 	if (event->kind == TRACE_WINDOW)
@@ -110,8 +126,21 @@ static void take_event(const struct trace_event *event, const struct trace_piece
 		take_free(view, event);
 	if (event->kind == TRACE_REFUSED)
 		rules_of_refused(view, event);
-	else if (event->kind != TRACE_ATTACH && event->kind != TRACE_DETACH)
+	else if (event->kind != TRACE_ATTACH && event->kind != TRACE_DETACH && event->kind != TRACE_PART)
 		view->latest = (struct call){ event->rank, event->site };
+}
+
+static bool any_is_shared;
+
+static void note_shared(const struct view *view)
+{
+	any_is_shared |= view->window->is_shared;
+}
+
+static bool has_shared(void)
+{
+	for_views(note_shared);
+	return any_is_shared;
 }
 
 static void scan(const struct trace_event *event, int rank)
@@ -119,6 +148,8 @@ static void scan(const struct trace_event *event, int rank)
 	replaying.ranks[rank].left[event->strand]++;
 	if (event->kind == TRACE_WINDOW)
 		add_view(event, rank);
+	if (event->kind == TRACE_PART && view_of(event->object, rank))
+		view_of(event->object, rank)->window->is_shared = true;
 	local_scan(event, rank);
 }
 
@@ -135,7 +166,7 @@ static void acquire_hidden(int rank)
 	slot_acquire((struct slot_name){ .kind = SLOT_POLLED, .object = (uint64_t)rank }, rank);
 	for (const struct view *view = replaying.ranks[rank].views; view; view = view->next_of_rank) {
 		if (view->window->is_shared)
-			slot_acquire(members_slot(view), rank);
+			clock_join_hidden(rank, slot_find(members_slot(view)));
 	}
 }
 
@@ -155,6 +186,25 @@ static void judge_rest(void)
 		acquire_hidden(rank);
 		locals_judge(rank);
 	}
+}
+
+void members_may_signal(uint32_t site, const char *by)
+{
+	if (replaying.verdict->signals)
+		return;
+	replaying.verdict->signals = by;
+	replaying.verdict->signals_at = site;
+}
+
+/* Some flags may not be seen. */
+static void find_silent(int rank)
+{
+	const struct trace *trace = replaying.traces->list[rank].trace;
+
+	if (trace->compiled_objects == 0)
+		members_may_signal(TRACE_NONE, "programs that were not compiled so");
+	if (trace->state != PART_ENDED || trace->lost_loads || trace->unwatched_bytes)
+		members_may_signal(TRACE_NONE, "what was not recorded");
 }
 
 /* ---- forgetting ---- */
@@ -199,12 +249,14 @@ void replay(struct job_traces *traces, struct verdict *verdict)
 	replaying.ranks = calloc((size_t)traces->size, sizeof(*replaying.ranks));
 	if (!replaying.ranks)
 		program_fail("out of memory");
-	for (int rank = 0; rank < traces->size; rank++)
+	for (int rank = 0; rank < traces->size; rank++) {
 		make_strands(rank);
-	clocks_make(traces);
+		find_silent(rank);
+	}
 	accesses_make(traces->size);
 	locals_make(traces->size);
 	traces_scan(traces, scan);
+	clocks_make(traces, has_shared());
 	while (!verdict->is_full && !verdict->is_ended && traces_next(traces, &next)) {
 		if (next.event.kind == TRACE_UNKNOWN) {
 			verdict->is_ended = true;

@@ -31,6 +31,7 @@ struct finding {
 	uint64_t address;
 	uint64_t bytes;
 	uint64_t count;
+	bool by_calls;
 };
 
 static struct finding *findings;
@@ -38,7 +39,7 @@ static uint32_t finding_count, finding_capacity;
 
 static const struct judge_window *window_of(const struct access *a, const struct access *b)
 {
-	return a->window ? a->window : b->window;
+	return a->window ? a->window : b->window ? b->window : a->shared;
 }
 
 static bool is_place(const struct side *side, const struct access *access)
@@ -76,7 +77,8 @@ static struct side side_of(const struct access *access, const struct access *oth
 	return side;
 }
 
-void finding_add(const struct access *earlier, const struct access *later, uint64_t address, uint64_t bytes)
+void finding_add(const struct access *earlier, const struct access *later, uint64_t address, uint64_t bytes,
+                 bool by_calls)
 {
 	struct finding *finding = find(earlier, later);
 	const struct access *first = earlier->ns <= later->ns ? earlier : later;
@@ -84,6 +86,7 @@ void finding_add(const struct access *earlier, const struct access *later, uint6
 
 	if (finding) {
 		finding->count++;
+		finding->by_calls &= by_calls;
 		return;
 	}
 	if (!grow_array(&findings, &finding_capacity, finding_count + 1, sizeof(*findings)))
@@ -96,8 +99,20 @@ void finding_add(const struct access *earlier, const struct access *later, uint6
 		                         .base = first->is_local || first->is_own ? second->base : first->base,
 		                         .address = address,
 		                         .bytes = bytes,
-		                         .count = 1 };
+		                         .count = 1,
+		                         .by_calls = by_calls };
 	window_text(window_of(earlier, later), finding->window);
+}
+
+void findings_drop_members(void)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < finding_count; i++) {
+		if (!findings[i].by_calls)
+			findings[kept++] = findings[i];
+	}
+	finding_count = kept;
 }
 
 /* ---- texts ---- */
@@ -250,6 +265,22 @@ static void print_loads(FILE *out, const struct job_traces *traces)
 		fprintf(out, "oriel-check: %" PRIu64 " groups of them, or buffers, found no room\n", lost);
 }
 
+/* Prints why loads and stores of two ranks count as ordered. */
+static void print_signals(FILE *out, const struct job_traces *traces, const struct verdict *verdict)
+{
+	char place[PLACE_TEXT_BYTES];
+	uint32_t objects = 0;
+
+	for (int rank = 0; rank < traces->size; rank++)
+		objects |= traces->list[rank].trace->compiled_objects;
+	if (!verdict->signals || objects == 0 || objects == OBJECTS_PAGES)
+		return;
+	fprintf(out, "oriel-check: loads and stores of two ranks count as ordered: %s may order them", verdict->signals);
+	if (verdict->signals_at != TRACE_NONE)
+		fprintf(out, ", at %s", place_text(traces, verdict->signals_at, place));
+	fputc('\n', out);
+}
+
 static void print_verdict(FILE *out, const struct job_traces *traces, const struct verdict *verdict)
 {
 	char place[PLACE_TEXT_BYTES];
@@ -263,6 +294,7 @@ static void print_verdict(FILE *out, const struct job_traces *traces, const stru
 	print_count(out, misuse_count("hint"), "hint");
 	fputc('\n', out);
 	print_loads(out, traces);
+	print_signals(out, traces, verdict);
 	if (traces->is_running)
 		fputs("oriel-check: the job is ended by a rank: what followed is not judged\n", out);
 	if (traces->is_cut)

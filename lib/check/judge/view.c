@@ -69,10 +69,33 @@ void open_view(struct view *view)
 	replaying.ranks[view->rank].views = view;
 }
 
+void add_mapping(struct view *view, int rank, uint64_t first, uint64_t bytes)
+{
+	struct rank_state *state = &replaying.ranks[rank];
+
+	for (uint32_t i = 0; i < state->mapping_count; i++) {
+		if (state->mappings[i].view == view)
+			return;
+	}
+	*(struct mapping *)program_append(&state->mappings, &state->mapping_count, &state->mapping_capacity,
+	                                  sizeof(struct mapping)) = (struct mapping){ view, first, first + bytes };
+}
+
+static void drop_mappings(const struct view *view)
+{
+	struct rank_state *state = &replaying.ranks[view->rank];
+
+	for (uint32_t i = state->mapping_count; i-- > 0;) {
+		if (state->mappings[i].view->key == view->key)
+			state->mappings[i] = state->mappings[--state->mapping_count];
+	}
+}
+
 void close_view(struct view *view)
 {
 	struct view **at = &replaying.ranks[view->rank].views;
 
+	drop_mappings(view);
 	while (*at && *at != view)
 		at = &(*at)->next_of_rank;
 	if (*at)

@@ -105,10 +105,18 @@ struct promises {
 	uint32_t count, capacity;
 };
 
+/* Memory of a shared window, at its addresses for a rank. */
+struct mapping {
+	struct view *view; /* the owner's */
+	uint64_t first, end;
+};
+
 struct rank_state {
-	uint32_t begun_at;                 /* MPI_Init or its like */
-	uint32_t inside;                   /* the call of another thread, of THREAD_INSIDE */
-	struct view *views;                /* of windows that are open */
+	uint32_t begun_at;        /* MPI_Init or its like */
+	uint32_t inside;          /* the call of another thread, of THREAD_INSIDE */
+	struct view *views;       /* of windows that are open */
+	struct mapping *mappings; /* of shared windows */
+	uint32_t mapping_count, mapping_capacity;
 	struct clock *meeting;             /* when the latest collective creation began, and those before */
 	struct clock *receiving;           /* the same of receives */
 	uint64_t *left;                    /* by strand: events that have not been taken */
@@ -146,6 +154,9 @@ void for_views(void (*call)(const struct view *view));
 
 /* The owner of the part has returned from its creation. The view may be NULL. */
 void open_view(struct view *view);
+
+/* The rank has a mapping of the part there. */
+void add_mapping(struct view *view, int rank, uint64_t first, uint64_t bytes);
 
 /* Other members may still use the part: the view stays in the table. */
 void close_view(struct view *view);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* window_calls.c - the making and the end of MPI's windows; see calls.h */
+#include "check/front/loads.h"
 #include "check/mpi/collective.h"
 
-#define CALLS_OF_MPI_3(X) \
-	X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_free) X(Free_mem) X(Win_set_name)
+#define CALLS_OF_MPI_3(X)                                                                                    \
+	X(Win_create)                                                                                            \
+	X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_shared_query) X(Win_free) X(Free_mem) \
+		X(Win_set_name)
 #if MPI_VERSION >= 4
 #define CALLS_OF_MPI_4(X) X(Win_create_c) X(Win_allocate_c) X(Win_allocate_shared_c)
 #else
@@ -49,6 +52,25 @@ static struct collective begin_making(struct place here, MPI_Comm comm)
 	return making;
 }
 
+/* Other members' parts may be used without a query, since all parts lie behind each other. */
+static void add_parts(struct place here, MPI_Win win, const struct window *window, int own)
+{
+	for (int member = 0; member < window->count; member++) {
+		MPI_Aint size_bytes = 0;
+		void *base = NULL;
+		int unit;
+
+		if (member == own || next.Win_shared_query(win, member, &size_bytes, &unit, &base) != MPI_SUCCESS ||
+		    size_bytes == 0)
+			continue;
+		trace_add(here, (struct trace_event){ .kind = TRACE_PART,
+		                                      .object = window->key,
+		                                      .rank = window_rank(window, member),
+		                                      .base = (uint64_t)(uintptr_t)base,
+		                                      .size_bytes = (uint64_t)size_bytes });
+	}
+}
+
 static int end_making(struct collective *making, MPI_Comm handle, const MPI_Win *win, struct trace_event event, int rc)
 {
 	const struct comm *comm = making->is_recorded && rc == MPI_SUCCESS ? comm_find(handle) : NULL;
@@ -65,6 +87,8 @@ static int end_making(struct collective *making, MPI_Comm handle, const MPI_Win 
 		event.object = window->key;
 		event.rank = -1;
 		trace_ranks(making->place, event, window->ranks, window->count);
+		if (loads_are_on && event.flags & WINDOW_SHARED)
+			add_parts(making->place, *win, window, comm->rank);
 	} else if (making->is_recorded) {
 		trace_unknown(making->place);
 	}
