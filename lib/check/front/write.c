@@ -218,8 +218,8 @@ static bool is_in_binding(uint32_t object)
 	return strncmp(slash ? slash + 1 : path, "libmpi", 6) == 0;
 }
 
-/* Returns TRACE_NONE if there are `most` already. */
-static uint32_t add_site(uint32_t at, const struct place *place, uint32_t most)
+/* Returns TRACE_NONE if there are `most` already. Few calls add one: find_site is short without. */
+static __attribute__((noinline)) uint32_t add_site(uint32_t at, const struct place *place, uint32_t most)
 {
 	uint32_t index = trace->site_count;
 	struct trace_site *site = &trace->sites[index];
