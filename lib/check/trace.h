@@ -128,6 +128,8 @@ enum trace_access { ACCESS_PUT, ACCESS_GET, ACCESS_ACCUMULATE, ACCESS_FETCH };
 #define REFUSED_ARGUMENT 3
 
 struct trace_piece {
+#define REFUSED_TYPES 4 /* two datatypes do not go together, whose names follow as pieces */
+#define REFUSED_NAME_BYTES (PART_NAME_BYTES / 2)
 	uint64_t first; /* address; at the target: displacement in its units */
 	uint64_t bytes;
 };

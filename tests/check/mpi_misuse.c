@@ -378,6 +378,16 @@ static void K27_size_in_units(void)
 	MPI_Win_free(&other);
 }
 
+/* Bytes are no integers: an accumulate has one predefined datatype on both sides. */
+static void K27_types_of_an_accumulate(void)
+{
+	if (rank != 0)
+		return;
+	MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win);
+	MPI_Accumulate(buffer, wrong ? 8 : 2, wrong ? MPI_BYTE : MPI_INT, 2, 0, 2, MPI_INT, MPI_SUM, win); /* WRONG */
+	MPI_Win_unlock(2, win);
+}
+
 /* ---- collective calls, which move nothing: no MPI waits in them ---- */
 
 static void K28_collective_calls_differ(void)
@@ -616,6 +626,7 @@ static const struct check_case cases[] = {
 	{ "K27_out_of_range", K27_out_of_range },
 	{ "K27_displacement_in_bytes", K27_displacement_in_bytes },
 	{ "K27_size_in_units", K27_size_in_units },
+	{ "K27_types_of_an_accumulate", K27_types_of_an_accumulate },
 	{ "K28_collective_calls_differ", K28_collective_calls_differ },
 	{ "K28_roots_differ", K28_roots_differ },
 	{ "K28_collective_call_of_some", K28_collective_call_of_some },

@@ -541,14 +541,22 @@ static void note_name(uint64_t key, const char *name)
 	pthread_mutex_unlock(&recording);
 }
 
+void trace_text(struct place place, struct trace_event event, const char text[PART_NAME_BYTES])
+{
+	struct trace_piece pieces[PART_NAME_BYTES / sizeof(struct trace_piece)];
+
+	memcpy(pieces, text, sizeof(pieces));
+	trace_add_with(place, event, pieces, sizeof(pieces) / sizeof(pieces[0]));
+}
+
 void trace_name(struct place place, struct trace_event event, const char *name)
 {
-	struct trace_piece pieces[PART_NAME_BYTES / sizeof(struct trace_piece)] = { 0 };
+	char text[PART_NAME_BYTES] = "";
 
 	if (trace)
 		note_name(event.object, name);
-	memcpy(pieces, name, strnlen(name, sizeof(pieces) - 1));
-	trace_add_with(place, event, pieces, sizeof(pieces) / sizeof(pieces[0]));
+	memcpy(text, name, strnlen(name, sizeof(text) - 1));
+	trace_text(place, event, text);
 }
 
 void trace_unknown(struct place place)

@@ -66,6 +66,9 @@ void trace_ranks(struct place place, struct trace_event event, const int ranks[]
 /* Records an event with a text of at most PART_NAME_BYTES - 1. */
 void trace_name(struct place place, struct trace_event event, const char *name);
 
+/* Records an event with text of PART_NAME_BYTES. */
+void trace_text(struct place place, struct trace_event event, const char text[PART_NAME_BYTES]);
+
 /* From here on the order of accesses is not known, because of this call. */
 void trace_unknown(struct place place);
 

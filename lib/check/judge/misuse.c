@@ -50,6 +50,8 @@ static const struct {
 	[MISUSE_NO_EPOCH] = { "illegal_call", "the call is refused: no epoch for it was begun", NULL },
 	[MISUSE_RANGE] = { "out_of_range", "the call is refused: it names bytes outside of the target's part", NULL },
 	[MISUSE_ARGUMENT] = { "wrong_argument", "the call is refused: an argument is wrong", NULL },
+	[MISUSE_TYPES] = { "types_differ", "the call is refused: an accumulate wants one predefined datatype on all sides",
+	                   NULL },
 	[MISUSE_COLLECTIVE] = { "collective_calls_differ", "two members of a communicator make different collective calls",
 	                        "all members make the same ones in the same order" },
 	[MISUSE_ROOT] = { "roots_differ", "two members of a communicator name different roots in a collective call",

@@ -30,6 +30,7 @@ enum misuse {
 	MISUSE_NO_EPOCH,
 	MISUSE_RANGE,
 	MISUSE_ARGUMENT,
+	MISUSE_TYPES,        /* datatypes of an accumulate */
 	MISUSE_COLLECTIVE,   /* two members make different collective calls */
 	MISUSE_ROOT,         /* or name different roots */
 	MISUSE_ABSENT,       /* some members have not made one at the end */
@@ -81,7 +82,7 @@ void rules_of_lock(const struct view *view, const struct trace_event *event);
 void rules_of_window(const struct view *view, const struct trace_event *event);
 
 /* The call was refused. Other ranks may hold memory that it names. */
-void rules_of_refused(struct view *view, const struct trace_event *event);
+void rules_of_refused(struct view *view, const struct trace_event *event, const struct trace_piece pieces[]);
 
 /* A thread of the rank must not call. */
 void rules_of_threads(const struct trace_event *event, int rank);

@@ -408,6 +408,11 @@ static bool has_pieces(const struct trace_event *event)
 	return event->kind == TRACE_OPERATION || event->kind == TRACE_BUFFERS;
 }
 
+static bool has_text(const struct trace_event *event)
+{
+	return event->kind == TRACE_WINDOW_NAME || (event->kind == TRACE_REFUSED && event->flags == REFUSED_TYPES);
+}
+
 /* Returns whether a run has not too many pieces, and ends below the last address. */
 static bool is_sound_run(const struct trace_event *event)
 {
@@ -433,7 +438,7 @@ static bool is_sound(const struct job_traces *traces, const struct read_trace *r
 	        pieces <= (uint64_t)event->count * TRACE_ROOM_PIECES) &&
 	       (event->kind != TRACE_JOIN || event->id < read->trace->strand_count || event->id == TRACE_ALL) &&
 	       (event->kind != TRACE_LOCAL || is_sound_run(event)) &&
-	       (event->kind != TRACE_WINDOW_NAME || event->count * sizeof(union trace_room) >= PART_NAME_BYTES);
+	       (!has_text(event) || event->count * sizeof(union trace_room) >= PART_NAME_BYTES);
 }
 
 static bool is_earlier(const struct job_traces *traces, int rank, int other)

@@ -125,7 +125,7 @@ static void take_event(const struct trace_event *event, const struct trace_piece
 	if (event->kind == TRACE_WINDOW_FREE)
 		take_free(view, event);
 	if (event->kind == TRACE_REFUSED)
-		rules_of_refused(view, event);
+		rules_of_refused(view, event, pieces);
 	else if (event->kind != TRACE_ATTACH && event->kind != TRACE_DETACH && event->kind != TRACE_PART)
 		view->latest = (struct call){ event->rank, event->site };
 }

@@ -233,7 +233,17 @@ static void rule_of_range(const struct view *view, int target, struct misuse_cal
 	misuse_add_with(MISUSE_RANGE, view->window, call, making.site == TRACE_NONE ? no_call : making, detail);
 }
 
-void rules_of_refused(struct view *view, const struct trace_event *event)
+/* The text has two names. */
+static void rule_of_types(const struct view *view, const char *text, struct misuse_call call)
+{
+	char detail[160];
+
+	snprintf(detail, sizeof(detail), "the origin's datatype is %.*s, the target's %.*s", REFUSED_NAME_BYTES, text,
+	         REFUSED_NAME_BYTES, text + REFUSED_NAME_BYTES);
+	misuse_add_with(MISUSE_TYPES, view->window, call, no_call, detail);
+}
+
+void rules_of_refused(struct view *view, const struct trace_event *event, const struct trace_piece pieces[])
 {
 	const struct call *latest = &view->latest;
 	int target = event->rank >= 0 || latest->site != event->site ? event->rank : latest->rank;
@@ -243,6 +253,8 @@ void rules_of_refused(struct view *view, const struct trace_event *event)
 		rule_of_epochs(view, target, call);
 	else if (event->flags == REFUSED_RANGE)
 		rule_of_range(view, target, call);
+	else if (event->flags == REFUSED_TYPES)
+		rule_of_types(view, (const char *)pieces, call);
 	else
 		misuse_add(MISUSE_ARGUMENT, view->window, call, no_call);
 }

@@ -3,6 +3,9 @@
 #include "check/mpi/calls.h"
 
 #include <pthread.h>
+#include <string.h>
+
+#include "mpi/type/flatten.h"
 
 #define RECORDED_MOST 64 /* calls beside another one */
 #define CALLS_MOST 64    /* at one time */
@@ -88,7 +91,7 @@ struct window *window_begin(struct place here, MPI_Win win)
 
 	if (!window)
 		return NULL;
-	current = (struct current){ here, window->key };
+	current = (struct current){ .place = here, .key = window->key };
 	thread_check(here);
 	return window;
 }
@@ -105,11 +108,35 @@ static uint16_t why_refused(int class)
 	return 0;
 }
 
+static void write_name(char to[REFUSED_NAME_BYTES], MPI_Datatype type)
+{
+	char text[MPI_MAX_OBJECT_NAME];
+	const char *name = contents_name(type, (enum oriel_type)type_element(type), text);
+
+	memcpy(to, name, strnlen(name, REFUSED_NAME_BYTES - 1));
+}
+
+/* Records that the call of an accumulate is refused, if its datatypes have different names. */
+static bool is_mixture(struct place place, uint64_t key)
+{
+	char names[PART_NAME_BYTES] = "", *target = names + REFUSED_NAME_BYTES;
+
+	if (!current.origin)
+		return false;
+	write_name(names, current.origin->type);
+	write_name(target, current.target->type);
+	if (strcmp(names, target) == 0)
+		return false;
+	trace_text(place, (struct trace_event){ .kind = TRACE_REFUSED, .flags = REFUSED_TYPES, .object = key, .rank = -1 },
+	           names);
+	return true;
+}
+
 void window_refused(struct place place, uint64_t key, int class)
 {
 	uint16_t why = why_refused(class);
 
-	if (why)
+	if (why && !(class == MPI_ERR_TYPE && is_mixture(place, key)))
 		trace_add(place, (struct trace_event){ .kind = TRACE_REFUSED, .flags = why, .object = key, .rank = -1 });
 }
 

@@ -40,6 +40,7 @@ extern _Thread_local struct current {
 	struct place place;
 	uint64_t key;
 } current __attribute__((tls_model("initial-exec"), visibility("hidden")));
+	const struct side *origin, *target; /* of an accumulate; NULL: it is none */
 
 /* The level of threads allows calls of one thread only: that for which this is set. */
 extern bool is_one_thread __attribute__((visibility("hidden")));

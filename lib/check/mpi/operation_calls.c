@@ -110,6 +110,20 @@ static struct operation fetch_of(MPI_Win win, int rank, MPI_Aint disp, struct si
 	};
 }
 
+/* If an accumulate is refused, its datatypes are named: the target's, and one that differs. */
+static void note_sides(const struct operation *operation)
+{
+	bool has_origin = operation->read.count > 0 && operation->op != ORIEL_NO_OP;
+
+	if (operation->access != ACCESS_ACCUMULATE && operation->access != ACCESS_FETCH)
+		return;
+	current.target = &operation->target;
+	current.origin =
+		has_origin && operation->read.type != operation->target.type ? &operation->read : &operation->written;
+	if (current.origin->count == 0)
+		current.origin = &operation->read;
+}
+
 /* Begins an operation. If it has a request, that says when it is over for the origin. */
 static void operation_begin(struct place here, struct operation *operation, bool has_request)
 {
@@ -119,6 +133,7 @@ static void operation_begin(struct place here, struct operation *operation, bool
 	if (!window || operation->rank == MPI_PROC_NULL)
 		return;
 	operation->key = window->key;
+	note_sides(operation);
 	if (has_request)
 		operation->request = __atomic_add_fetch(&requests, 1, __ATOMIC_RELAXED);
 	add_operation(here, operation, window);

@@ -165,7 +165,7 @@ int MPI_Win_free(MPI_Win *win)
 		event.kind = TRACE_ENTER;
 	}
 	if (window && is_own) {
-		current = (struct current){ HERE("MPI_Win_free"), window->key };
+		current = (struct current){ .place = HERE("MPI_Win_free"), .key = window->key };
 		trace_add(HERE("MPI_Win_free"), event);
 	}
 	window_await(HERE("MPI_Win_free"), is_own ? window : NULL,

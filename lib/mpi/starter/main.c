@@ -220,7 +220,7 @@ static void set_variable(const char *name, const char *value)
 		say_and_exit(EXIT_FAILURE, "there is no memory for the environment");
 }
 
-/* A front takes the calls before the layer. The variable names the program that reports. */
+/* The variable names the program that reports. */
 static void prepare_front(const char *library, const char *mpi, const char *variable, const char *reporter)
 {
 	char front[PATH_MAX], home[PATH_MAX], program[PATH_MAX + 32];
@@ -232,7 +232,6 @@ static void prepare_front(const char *library, const char *mpi, const char *vari
 	preload(front);
 }
 
-/* Preloads a library, if it is there. */
 static void prepare_library(const char *name)
 {
 	static const char *const folders[] = { "lib/see", INSTALLED_LIBDIR "/oriel/see" };
@@ -280,7 +279,7 @@ static void prepare_fronts(const struct options *options, const char *path)
 	prepare_front("see", options->mpi, "ORIEL_SEE", "oriel-see");
 }
 
-/* Returns whether this is rank 0, or the rank is unknown. */
+/* Returns true also if the rank is unknown. */
 static bool is_first(void)
 {
 	static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };

@@ -109,6 +109,14 @@ enum oriel_type element_of_named(MPI_Datatype type)
 	return ELEMENT_NONE;
 }
 
+MPI_Datatype element_named(enum oriel_type element)
+{
+	for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
+		if (named[i].element == element)
+			return named[i].type;
+	return MPI_DATATYPE_NULL;
+}
+
 #define LOGICAL (ELEMENT_OP(ORIEL_LAND) | ELEMENT_OP(ORIEL_LOR) | ELEMENT_OP(ORIEL_LXOR))
 #define COMBINING (ELEMENT_OP(ORIEL_REPLACE) - 1)
 #define COMBINING_BUT_LOGICAL (COMBINING & ~(LOGICAL | ELEMENT_SWAP))

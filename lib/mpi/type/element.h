@@ -15,6 +15,9 @@
 /* Returns the element of a predefined datatype, or ELEMENT_NONE. */
 enum oriel_type element_of_named(MPI_Datatype type);
 
+/* Returns MPI_DATATYPE_NULL if none has it. */
+MPI_Datatype element_named(enum oriel_type element);
+
 /*
  * Returns operations that Oriel has for the type but MPI does not define: a bit for each of enum
  * oriel_op, and one for compare_and_swap. Bytes and characters have none: both MPIs add them.

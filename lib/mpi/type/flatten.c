@@ -331,6 +331,17 @@ bool contents_predefined(MPI_Datatype type)
 	return ask_counts(type, &args, &combiner) || combiner == MPI_COMBINER_NAMED || contents_is_f90(combiner);
 }
 
+const char *contents_name(MPI_Datatype type, enum oriel_type element, char text[MPI_MAX_OBJECT_NAME])
+{
+	int length;
+
+	if (type == MPI_DATATYPE_NULL)
+		return "MPI_DATATYPE_NULL";
+	if (!contents_predefined(type))
+		type = element_named(element);
+	return type == MPI_DATATYPE_NULL || PMPI_Type_get_name(type, text, &length) ? "a mixed one" : text;
+}
+
 /*
  * Returns how many large counts are integers in the other form of the call; the rest are addresses.
  */

@@ -51,4 +51,7 @@ void contents_free(struct contents *contents);
 bool contents_predefined(MPI_Datatype type);
 bool contents_is_f90(int combiner);
 
+/* Writes the name of a predefined datatype, or of the elements of another; returns text. */
+const char *contents_name(MPI_Datatype type, enum oriel_type element, char text[MPI_MAX_OBJECT_NAME]);
+
 #endif

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "mpi/type/flatten.h"
 #include "mpi/win/error.h"
 #include "op/row.h"
 
@@ -95,7 +96,7 @@ static int copy(const struct operation *operation)
 	return error_of_call(operation->window, rc);
 }
 
-/* Returns whether the side is one piece. A pair with a gap is one element. */
+/* A pair with a gap is one element. */
 static bool whole(const struct side *side)
 {
 	const struct datatype *known = side->known;
@@ -150,7 +151,6 @@ static int combine(const struct operation *operation)
 	return error_of_call(operation->window, rc);
 }
 
-/* Returns whether all sides have one element type of Oriel's. */
 static bool same_element(const struct operation *operation, enum oriel_op op)
 {
 	enum oriel_type element = operation->target.known->element;
@@ -179,6 +179,21 @@ static int barred(const struct operation *operation, enum oriel_op op)
 	return rc;
 }
 
+static int refuse_mixture(const struct operation *operation, enum oriel_op op)
+{
+	const struct side *target = &operation->target;
+	bool is_result = op == ORIEL_NO_OP || operation->origin.known->element == target->known->element;
+	const struct side *other =
+		is_result && operation->kind == OPERATION_GET_ACCUMULATE ? &operation->result : &operation->origin;
+	char names[2][MPI_MAX_OBJECT_NAME], why[2 * MPI_MAX_OBJECT_NAME + 128];
+
+	snprintf(why, sizeof(why), "an accumulate wants one predefined datatype: the %s's is %s, the target's %s",
+	         other == &operation->origin ? "origin" : "result",
+	         contents_name(other->type, other->known->element, names[0]),
+	         contents_name(target->type, target->known->element, names[1]));
+	return refuse(operation, MPI_ERR_TYPE, why);
+}
+
 /* Checks the operation and the elements. An empty accumulate may have any. */
 static int refuse_elements(const struct operation *operation)
 {
@@ -187,8 +202,7 @@ static int refuse_elements(const struct operation *operation)
 	if (!op)
 		return refuse(operation, MPI_ERR_OP, "the operation is none of MPI's own");
 	if (combined_bytes(operation, op) > 0 && !same_element(operation, op))
-		return refuse(operation, MPI_ERR_TYPE,
-		              "the datatypes of an accumulate are not all made of one and the same predefined type");
+		return refuse_mixture(operation, op);
 	return barred(operation, op);
 }
 
@@ -203,7 +217,7 @@ static struct side *wrong_side(struct operation *operation)
 	return NULL;
 }
 
-/* Validates arguments for MPI_PROC_NULL too, as Open MPI and MPICH do. */
+/* Checks arguments for MPI_PROC_NULL, too, as both MPIs do. */
 int operation_do(struct operation *operation)
 {
 	const bool copies = operation->kind <= OPERATION_GET;

@@ -142,23 +142,45 @@ static void add_nothing(void *in, void *inout, int *length, MPI_Datatype *type)
 	(void)in, (void)inout, (void)length, (void)type;
 }
 
+/* A text names both datatypes, or what derived ones are made of. */
+static void expect_names(int code, const char *names)
+{
+	char text[MPI_MAX_ERROR_STRING];
+	int length;
+
+	EXPECT(class_of(code) == MPI_ERR_TYPE);
+	MPI_Error_string(code, text, &length);
+	EXPECT(strstr(text, names) != NULL);
+}
+
 /* Operations of the program's own, and datatypes of more than one kind. */
 static void I5_not_combined(void)
 {
 	int lengths[2] = { 1, 1 }, numbers[2] = { 0 }, result;
 	MPI_Aint offsets[2] = { 0, 4 };
-	MPI_Datatype types[2] = { MPI_INT, MPI_FLOAT }, mixed;
+	MPI_Datatype types[2] = { MPI_INT, MPI_FLOAT }, mixed, pair;
 	MPI_Op mine;
 
 	MPI_Type_create_struct(2, lengths, offsets, types, &mixed);
 	MPI_Type_commit(&mixed);
+	MPI_Type_contiguous(2, MPI_INT, &pair);
+	MPI_Type_commit(&pair);
 	MPI_Op_create(add_nothing, 1, &mine);
 	MPI_Win_lock_all(0, win);
-	EXPECT(class_of(MPI_Accumulate(numbers, 1, mixed, layer_right(), 0, 1, mixed, MPI_SUM, win)) == MPI_ERR_TYPE);
+	expect_names(MPI_Accumulate(numbers, 1, mixed, layer_right(), 0, 1, mixed, MPI_SUM, win),
+	             "the origin's is a mixed one, the target's a mixed one");
+	expect_names(MPI_Accumulate(numbers, 4, MPI_BYTE, layer_right(), 0, 1, MPI_INT, MPI_SUM, win),
+	             "the origin's is MPI_BYTE, the target's MPI_INT");
+	expect_names(MPI_Accumulate(numbers, 1, pair, layer_right(), 0, 2, MPI_FLOAT, MPI_SUM, win),
+	             "the origin's is MPI_INT, the target's MPI_FLOAT");
+	expect_names(MPI_Get_accumulate(numbers, 1, MPI_INT, &result, 1, MPI_FLOAT, layer_right(), 0, 1, MPI_INT, MPI_SUM,
+	                                win),
+	             "the result's is MPI_FLOAT, the target's MPI_INT");
 	EXPECT(class_of(MPI_Accumulate(numbers, 1, MPI_INT, layer_right(), 0, 1, MPI_INT, mine, win)) == MPI_ERR_OP);
 	EXPECT(class_of(MPI_Fetch_and_op(numbers, &result, MPI_INT, layer_right(), 0, mine, win)) == MPI_ERR_OP);
 	MPI_Win_unlock_all(win);
 	MPI_Op_free(&mine);
+	MPI_Type_free(&pair);
 	MPI_Type_free(&mixed);
 }
 
