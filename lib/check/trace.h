@@ -115,6 +115,8 @@ enum trace_access { ACCESS_PUT, ACCESS_GET, ACCESS_ACCUMULATE, ACCESS_FETCH };
 #define LEAVE_ONE 1         /* only member `base` is known to have begun the call */
 #define LEAVE_LOWER 2       /* only members before `base` are */
 #define LEAVE_NONE 3        /* none is */
+#define LEAVE_NEIGHBORS 4   /* those of the events before this one are, */
+#define LEAVE_PART 5        /* which say so of member `base` */
 #define RECEIVED_BEGUN 1    /* TRACE_RECEIVE has named rank unit_bytes - 1 and tag size_bytes */
 #define SIGNAL_UNTIL 1      /* the signal has a value, and is not taken */
 #define WINDOW_SHARED 1     /* members may order each other by loads and stores */
@@ -126,10 +128,10 @@ enum trace_access { ACCESS_PUT, ACCESS_GET, ACCESS_ACCUMULATE, ACCESS_FETCH };
 #define REFUSED_SYNC 1   /* not legal in the window's present epochs */
 #define REFUSED_RANGE 2  /* bytes outside of the target's part */
 #define REFUSED_ARGUMENT 3
-
-struct trace_piece {
 #define REFUSED_TYPES 4 /* two datatypes do not go together, whose names follow as pieces */
 #define REFUSED_NAME_BYTES (PART_NAME_BYTES / 2)
+
+struct trace_piece {
 	uint64_t first; /* address; at the target: displacement in its units */
 	uint64_t bytes;
 };

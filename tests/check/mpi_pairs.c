@@ -7,6 +7,13 @@
  */
 #include "mpi_pair.h"
 
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+#include <mpi-ext.h>
+#define MPI_Barrier_init MPIX_Barrier_init
+#define MPI_Bcast_init MPIX_Bcast_init
+#define MPI_Neighbor_alltoallv_init MPIX_Neighbor_alltoallv_init
+#endif
+
 #pragma GCC optimize("no-optimize-sibling-calls") /* a line is that of the call */
 
 static void put(int target, MPI_Aint disp)
@@ -303,6 +310,131 @@ static void K13_ibarrier(void)
 		put(2, 0);
 	if (racy)
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* ---- neighbours: data comes from these alone ---- */
+
+/* Each rank has data from the one before it. */
+static MPI_Comm ring_of_all(void)
+{
+	int before = (rank + 3) % 4, behind = (rank + 1) % 4, weight = 1;
+	MPI_Comm ring;
+
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &before, &weight, 1, &behind, &weight, MPI_INFO_NULL, 0, &ring);
+	return ring;
+}
+
+static void K13_neighbors_of_a_ring(void)
+{
+	int number = 0, result;
+	MPI_Comm ring = ring_of_all();
+
+	if (rank == 0)
+		flushed_put(2, 0);
+	MPI_Neighbor_alltoall(&number, 1, MPI_INT, &result, 1, MPI_INT, ring);
+	if (rank == (racy ? 3 : 1))
+		put(2, 0);
+	MPI_Comm_free(&ring);
+}
+
+/* Ranks in a row: the first and the last one have one neighbour. */
+static MPI_Comm row_of_all(void)
+{
+	MPI_Comm row;
+
+	MPI_Cart_create(MPI_COMM_WORLD, 1, (int[]){ 4 }, (int[]){ 0 }, 0, &row);
+	return row;
+}
+
+static void K13_neighbors_in_a_row(void)
+{
+	int number = 0, results[2];
+	MPI_Request request;
+	MPI_Comm row = row_of_all();
+
+	if (rank == 1)
+		flushed_put(3, 0);
+	MPI_Ineighbor_allgather(&number, 1, MPI_INT, results, 1, MPI_INT, row, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	if (rank == (racy ? 3 : 0))
+		put(3, 0);
+	MPI_Comm_free(&row);
+}
+
+static void K13_neighbors_of_a_graph(void)
+{
+	const int ends[4] = { 1, 3, 5, 6 }, edges[6] = { 1, 0, 2, 1, 3, 2 }, one[2] = { 1, 1 }, at[2] = { 0, 1 };
+	int numbers[2] = { 0 }, results[2];
+	MPI_Request request;
+	MPI_Comm graph;
+
+	MPI_Graph_create(MPI_COMM_WORLD, 4, ends, edges, 0, &graph);
+	MPI_Neighbor_alltoallv_init(numbers, one, at, MPI_INT, results, one, at, MPI_INT, graph, MPI_INFO_NULL, &request);
+	if (rank == 1)
+		flushed_put(3, 0);
+	MPI_Start(&request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	if (rank == (racy ? 3 : 0))
+		put(3, 0);
+	MPI_Request_free(&request);
+	MPI_Comm_free(&graph);
+}
+
+/* ---- collective calls that are started ---- */
+
+static void K13_start_of_a_barrier(void)
+{
+	MPI_Request request;
+
+	MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+	for (int i = 0; i < 3; i++) {
+		if (rank == 0 && i == 2 && !racy)
+			flushed_put(2, 0);
+		MPI_Start(&request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+		if (rank == 0 && i == 2 && racy)
+			flushed_put(2, 0);
+	}
+	if (rank == 1)
+		put(2, 0);
+	MPI_Request_free(&request);
+}
+
+/* To make it orders nothing. */
+static void K13_start_that_is_missing(void)
+{
+	MPI_Request request;
+
+	if (rank == 0)
+		flushed_put(2, 0);
+	MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+	for (int i = 0; i < 2; i++) {
+		if (rank == 1 && i == (racy ? 0 : 1))
+			put(2, 0);
+		MPI_Start(&request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+	MPI_Request_free(&request);
+}
+
+/* Data of the first one comes from rank 0. Rank 1 starts the two in the other order. */
+static void K13_starts_in_other_orders(void)
+{
+	MPI_Request requests[2];
+	int numbers[2] = { 0 };
+
+	for (int i = 0; i < 2; i++)
+		MPI_Bcast_init(&numbers[i], 1, MPI_INT, 3 * i, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[i]);
+	if (rank == 0)
+		flushed_put(2, 0);
+	for (int i = 0; i < 2; i++)
+		MPI_Start(&requests[rank == 1 ? 1 - i : i]);
+	MPI_Wait(&requests[racy ? 1 : 0], MPI_STATUS_IGNORE);
+	if (rank == 1)
+		put(2, 0);
+	MPI_Waitall(2, requests, (MPI_Status[2]){ { 0 } });
+	for (int i = 0; i < 2; i++)
+		MPI_Request_free(&requests[i]);
 }
 
 /* ---- buffers of messages and collective calls ---- */
@@ -607,6 +739,33 @@ static void K10_gather_in_place(void)
 	MPI_Gather(rank == 0 ? MPI_IN_PLACE : other, 16, MPI_BYTE, base, 16, MPI_BYTE, 0, MPI_COMM_WORLD); /* RACE */
 }
 
+static void K10_start_of_a_bcast(void)
+{
+	MPI_Request request;
+
+	MPI_Bcast_init(buffer, 8, MPI_BYTE, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+	if (rank == 0 && !racy)
+		put(2, 0);
+	if (rank == 0 && !racy)
+		MPI_Win_flush(2, win);
+	MPI_Start(&request); /* RACE */
+	if (rank == 0 && racy)
+		put(2, 0);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	MPI_Request_free(&request);
+}
+
+/* No rank is before rank 0, so nothing comes into its first block. */
+static void K10_neighbors_in_a_row(void)
+{
+	MPI_Comm row = row_of_all();
+
+	if (rank == 0)
+		MPI_Get(buffer + (racy ? 8 : 0), 8, MPI_BYTE, 1, 0, 8, MPI_BYTE, win); /* RACE */
+	MPI_Neighbor_alltoall(other, 8, MPI_BYTE, buffer, 8, MPI_BYTE, row);       /* RACE */
+	MPI_Comm_free(&row);
+}
+
 /* ---- datatypes, requests, accumulates ---- */
 
 static void K8_columns(void)
@@ -724,6 +883,12 @@ static const struct check_case cases[] = {
 	{ "K13_reduce", K13_reduce },
 	{ "K13_scan", K13_scan },
 	{ "K13_ibarrier", K13_ibarrier },
+	{ "K13_neighbors_of_a_ring", K13_neighbors_of_a_ring },
+	{ "K13_neighbors_in_a_row", K13_neighbors_in_a_row },
+	{ "K13_neighbors_of_a_graph", K13_neighbors_of_a_graph },
+	{ "K13_start_of_a_barrier", K13_start_of_a_barrier },
+	{ "K13_start_that_is_missing", K13_start_that_is_missing },
+	{ "K13_starts_in_other_orders", K13_starts_in_other_orders },
 	{ "K10_send_from_get_buffer", K10_send_from_get_buffer },
 	{ "K10_exchange_from_get_buffer", K10_exchange_from_get_buffer },
 	{ "K10_receive_into_put_buffer", K10_receive_into_put_buffer },
@@ -744,6 +909,8 @@ static const struct check_case cases[] = {
 	{ "K10_allreduce_in_place", K10_allreduce_in_place },
 	{ "K10_gatherv", K10_gatherv },
 	{ "K10_gather_in_place", K10_gather_in_place },
+	{ "K10_start_of_a_bcast", K10_start_of_a_bcast },
+	{ "K10_neighbors_in_a_row", K10_neighbors_in_a_row },
 	{ "K8_columns", K8_columns },
 	{ "K9_requests_of_puts", K9_requests_of_puts },
 	{ "K7_types_of_accumulates", K7_types_of_accumulates },

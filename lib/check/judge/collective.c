@@ -70,17 +70,29 @@ static void note_latest(const struct trace_event *event, struct misuse_call call
 	(*place)->call = call;
 }
 
+/* Takes the end away from the text, if it has it. */
+static bool cut(char *text, const char *end)
+{
+	size_t length = strlen(text), of_end = strlen(end);
+	bool has_end = length > of_end && strcmp(text + length - of_end, end) == 0;
+
+	if (has_end)
+		text[length - of_end] = '\0';
+	return has_end;
+}
+
 /* Writes the name of the call, without what each member may choose: large counts, vectors. */
 static void write_kind(char kind[36], uint32_t site)
 {
-	size_t length;
+	bool is_init;
 
 	snprintf(kind, 36, "%s", place_call(replaying.traces, site));
-	length = strlen(kind);
-	if (length > 2 && strcmp(kind + length - 2, "_c") == 0)
-		kind[length -= 2] = '\0';
-	if (length > 1 && (kind[length - 1] == 'v' || kind[length - 1] == 'w'))
-		kind[length - 1] = '\0';
+	cut(kind, "_c");
+	is_init = cut(kind, "_init");
+	if (!cut(kind, "v"))
+		cut(kind, "w");
+	if (is_init)
+		strcat(kind, "_init");
 	if (strcmp(kind, "MPI_Comm_dup_with_info") == 0)
 		snprintf(kind, 36, "MPI_Comm_dup");
 }

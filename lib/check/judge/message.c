@@ -52,11 +52,11 @@ static void take_leave(const struct trace_event *event, int rank)
 {
 	if (event->flags == 0)
 		slot_acquire(collective_slot(event), rank);
-	if (event->flags == LEAVE_ONE)
+	if (event->flags == LEAVE_ONE || event->flags == LEAVE_PART)
 		slot_acquire(member_slot(event, event->base), rank);
 	for (uint64_t member = 0; event->flags == LEAVE_LOWER && member < event->base; member++)
 		slot_acquire(member_slot(event, member), rank);
-	if (!slot_leave(collective_slot(event), event->size_bytes))
+	if (event->flags == LEAVE_PART || !slot_leave(collective_slot(event), event->size_bytes))
 		return;
 	for (uint64_t member = 0; event->flags != 0 && member < event->size_bytes; member++)
 		slot_remove(member_slot(event, member));

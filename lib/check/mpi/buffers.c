@@ -124,27 +124,32 @@ uint64_t buffer_expected(struct place place, struct side side)
 
 /* ---- persistent requests ---- */
 
-struct kept_buffers *buffers_keep(struct side side, bool is_written)
+struct kept_buffers *buffers_keep_all(struct buffers *buffers)
 {
 	struct kept_buffers *kept = NULL;
+	size_t bytes = buffers->pieces.count * sizeof(struct trace_piece);
+
+	if (buffers->pieces.count && !buffers->pieces.too_many)
+		kept = malloc(sizeof(*kept) + bytes);
+	if (kept) {
+		kept->read_pieces = buffers->read_pieces;
+		kept->written_pieces = buffers->written_pieces;
+		memcpy(kept->pieces, buffers->pieces.list, bytes);
+	}
+	pieces_end(&buffers->pieces);
+	return kept;
+}
+
+struct kept_buffers *buffers_keep(struct side side, bool is_written)
+{
 	struct buffers buffers;
-	size_t bytes;
 
 	buffers_begin(&buffers);
 	if (is_written)
 		buffers_write(&buffers, &side);
 	else
 		buffers_read(&buffers, &side);
-	bytes = buffers.pieces.count * sizeof(struct trace_piece);
-	if (buffers.pieces.count && !buffers.pieces.too_many)
-		kept = malloc(sizeof(*kept) + bytes);
-	if (kept) {
-		kept->read_pieces = buffers.read_pieces;
-		kept->written_pieces = buffers.written_pieces;
-		memcpy(kept->pieces, buffers.pieces.list, bytes);
-	}
-	pieces_end(&buffers.pieces);
-	return kept;
+	return buffers_keep_all(&buffers);
 }
 
 uint64_t buffers_restart(struct place place, const struct kept_buffers *kept)

@@ -48,7 +48,8 @@ struct kept_buffers {
 	struct trace_piece pieces[];
 };
 
-/* Returns NULL if there is nothing to keep. The caller frees it. */
+/* They return NULL if there is nothing to keep; the caller frees it. The first ends the buffers. */
+struct kept_buffers *buffers_keep_all(struct buffers *buffers);
 struct kept_buffers *buffers_keep(struct side side, bool is_written);
 
 uint64_t buffers_restart(struct place place, const struct kept_buffers *kept);

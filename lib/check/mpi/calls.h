@@ -7,8 +7,9 @@
  * LD_PRELOAD puts it in front of the layer. It takes all calls that move data one-sidedly, or by
  * which a rank may learn of another one: operations (operation_calls.c), epochs (epoch_calls.c),
  * windows (window_calls.c), messages (message_calls.c),
- * waits for requests (wait_calls.c), collective calls (collective_calls.c), and the making of
- * communicators (comm_calls.c). Both names of each call are defined, as in the layer.
+ * waits for requests (wait_calls.c), collective calls (collective_calls.c, icollective_calls.c,
+ * init_calls.c), and the making of communicators (comm_calls.c). Both names of each call are
+ * defined, as in the layer.
  *
  * Calls that an MPI or the layer makes inside of a taken call are passed on: `inside` counts.
  *
@@ -39,8 +40,8 @@ extern _Thread_local int inside __attribute__((tls_model("initial-exec"), visibi
 extern _Thread_local struct current {
 	struct place place;
 	uint64_t key;
-} current __attribute__((tls_model("initial-exec"), visibility("hidden")));
 	const struct side *origin, *target; /* of an accumulate; NULL: it is none */
+} current __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* The level of threads allows calls of one thread only: that for which this is set. */
 extern bool is_one_thread __attribute__((visibility("hidden")));
@@ -101,12 +102,19 @@ void window_refused(struct place place, uint64_t key, int class);
 
 /* comm.c: communicators */
 
+/* Members in the order of a call's blocks, or MPI_PROC_NULL, which has a block that is not used. */
+struct neighbors {
+	int count;
+	int *members;
+};
+
 struct comm {
 	MPI_Comm handle;
 	uint64_t id; /* the same on all members */
 	int rank;    /* of this process in it */
 	int size;
-	int *ranks; /* of its members, in MPI_COMM_WORLD */
+	int *ranks;                             /* of its members, in MPI_COMM_WORLD */
+	struct neighbors sources, destinations; /* of its topology, if it has one */
 	uint64_t collectives;
 	uint64_t groups; /* communicators that have been made of some members */
 	struct comm *next;
@@ -150,7 +158,7 @@ struct request {
 	struct place place;
 	struct trace_event begin; /* REQUEST_EVENT, persistent: recorded at each start; kind 0: nothing */
 	struct trace_event event; /* REQUEST_EVENT: recorded at the end; kind 0: nothing */
-	const struct comm *comm;  /* of a receive */
+	const struct comm *comm;  /* of a receive or a collective call */
 	struct asked asked;
 	struct trace_wait wait;    /* for its end; AWAIT_NONE: it is not shown */
 	uint64_t buffers;          /* in use; 0: none */
@@ -180,6 +188,11 @@ bool request_remove(struct place place, MPI_Request handle);
 
 /* Returns how many receives are active that might have taken a message of this source and tag. */
 uint64_t requests_compatible(const struct comm *comm, int source, int tag);
+
+/* collective.c */
+
+/* Records that a member leaves a collective call. */
+void collective_leave(struct place place, const struct comm *comm, struct trace_event leave);
 
 /* message_calls.c */
 

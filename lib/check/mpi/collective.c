@@ -2,6 +2,8 @@
 /* See collective.h. */
 #include "check/mpi/collective.h"
 
+#include <stdlib.h>
+
 #include "mpi/type/element.h"
 
 /* ---- what a member learns ---- */
@@ -22,7 +24,7 @@ static struct trace_event enter_of(const struct comm *comm, uint64_t number, enu
 {
 	struct trace_event event = event_of(TRACE_ENTER, comm, number);
 
-	event.flags = flow == FLOW_FROM_ROOT || is_upwards(flow) ? ENTER_BY_MEMBER : 0;
+	event.flags = flow == FLOW_FROM_ROOT || flow == FLOW_NEIGHBORS || is_upwards(flow) ? ENTER_BY_MEMBER : 0;
 	event.base = (uint64_t)comm->rank;
 	event.unit_bytes = flow == FLOW_FROM_ROOT || flow == FLOW_TO_ROOT ? (uint64_t)root + 1 : 0;
 	return event;
@@ -40,7 +42,25 @@ static struct trace_event leave_of(const struct comm *comm, uint64_t number, enu
 		event.flags = LEAVE_LOWER;
 		event.base = (uint64_t)comm->rank;
 	}
+	if (flow == FLOW_NEIGHBORS)
+		event.flags = LEAVE_NEIGHBORS;
+	if (flow == FLOW_NONE)
+		event.flags = LEAVE_NONE;
 	return event;
+}
+
+/* There is an event for each neighbour. */
+void collective_leave(struct place place, const struct comm *comm, struct trace_event leave)
+{
+	struct trace_event learn = leave;
+
+	learn.flags = LEAVE_PART;
+	for (int i = 0; leave.flags == LEAVE_NEIGHBORS && i < comm->sources.count; i++) {
+		learn.base = (uint64_t)comm->sources.members[i];
+		if (comm->sources.members[i] >= 0)
+			trace_add(place, learn);
+	}
+	trace_add(place, leave);
 }
 
 /* ---- what a member reads and writes ---- */
@@ -93,6 +113,23 @@ static void add_data(struct buffers *buffers, add_call *add, const struct data *
 		add_blocks(buffers, add, data, comm->size, -1, except);
 }
 
+/* Adds the data of neighbours: one block for all of them, or one for each. */
+static void add_data_of(struct buffers *buffers, add_call *add, const struct data *data,
+                        const struct neighbors *neighbors)
+{
+	MPI_Count before = 0;
+
+	for (int i = 0; i < neighbors->count; i++) {
+		struct side block = block_of(data, i, before);
+
+		before += data->shape == SHAPE_ONE ? 0 : block.count;
+		if (neighbors->members[i] >= 0)
+			add(buffers, &block);
+		if (neighbors->members[i] >= 0 && data->shape == SHAPE_ONE)
+			return;
+	}
+}
+
 static bool is_root(const struct collective *call)
 {
 	return call->comm->rank == call->root;
@@ -117,7 +154,9 @@ static void add_read(struct buffers *buffers, const struct collective *call)
 {
 	if (call->flow == FLOW_FROM_ROOT && !is_root(call))
 		return;
-	if (call->sent.address == MPI_IN_PLACE)
+	if (call->flow == FLOW_NEIGHBORS)
+		add_data_of(buffers, buffers_read, &call->sent, &call->comm->destinations);
+	else if (call->sent.address == MPI_IN_PLACE)
 		add_in_place(buffers, call);
 	else
 		add_data(buffers, buffers_read, &call->sent, call->comm, -1);
@@ -135,7 +174,9 @@ static void add_written(struct buffers *buffers, const struct collective *call)
 {
 	bool has_own_block = call->sent.address == MPI_IN_PLACE && call->sent.shape == SHAPE_ONE;
 
-	if (is_written(call))
+	if (call->flow == FLOW_NEIGHBORS)
+		add_data_of(buffers, buffers_write, &call->received, &call->comm->sources);
+	else if (is_written(call))
 		add_data(buffers, buffers_write, &call->received, call->comm, has_own_block ? call->comm->rank : -1);
 }
 
@@ -214,6 +255,17 @@ static void enter(struct collective *call)
 	call->leave = leave_of(call->comm, number, call->flow, call->root);
 }
 
+/* The call may return before other members have begun it. */
+static void enter_init(struct collective *call)
+{
+	uint64_t number = __atomic_add_fetch(&call->comm->collectives, 1, __ATOMIC_RELAXED);
+	struct trace_event event = enter_of(call->comm, number, call->flow, call->root);
+
+	event.flags = 0;
+	trace_add(call->place, event);
+	call->leave = leave_of(call->comm, number, FLOW_NONE, 0);
+}
+
 struct collective collective_begin(struct place place, MPI_Comm comm, enum flow flow, int root)
 {
 	struct collective call = open_call(place, comm, flow, root);
@@ -265,11 +317,29 @@ struct collective data_start(struct place place, MPI_Comm comm, enum flow flow, 
 	return call;
 }
 
+struct collective data_init(struct place place, MPI_Comm comm, enum flow flow, int root, struct data sent,
+                            struct data received)
+{
+	struct collective call = open_call(place, comm, flow, root);
+	struct buffers buffers;
+
+	if (!call.is_recorded)
+		return call;
+	call.sent = sent;
+	call.received = received;
+	buffers_begin(&buffers);
+	add_read(&buffers, &call);
+	add_written(&buffers, &call);
+	call.kept = buffers_keep_all(&buffers);
+	enter_init(&call);
+	return call;
+}
+
 static void leave(const struct collective *call)
 {
 	struct buffers buffers;
 
-	trace_add(call->place, call->leave);
+	collective_leave(call->place, call->comm, call->leave);
 	if (!call->has_data || !window_was_made())
 		return;
 	buffers_begin(&buffers);
@@ -295,10 +365,39 @@ int collective_start(const struct collective *call, const MPI_Request *request, 
 		request_add(*request, (struct request){ .is_active = true,
 		                                        .place = call->place,
 		                                        .event = call->leave,
+		                                        .comm = call->comm,
 		                                        .wait = call->wait,
 		                                        .buffers = call->buffers });
 	else if (call->is_recorded)
 		trace_unknown(call->place);
+	call_end();
+	return rc;
+}
+
+/* The request, whose starts have numbers under a name that this call's number gives them. */
+static struct request request_of(const struct collective *call)
+{
+	uint64_t object = hash_mix(hash_mix(call->leave.object, call->leave.id), 3);
+	struct request request = { .is_persistent = true,
+		                       .place = call->place,
+		                       .begin = enter_of(call->comm, 0, call->flow, call->root),
+		                       .event = leave_of(call->comm, 0, call->flow, call->root),
+		                       .comm = call->comm,
+		                       .kept = call->kept };
+
+	request.begin.object = request.event.object = object;
+	return request;
+}
+
+int collective_init(const struct collective *call, const MPI_Request *request, int rc)
+{
+	if (call->is_recorded && rc == MPI_SUCCESS) {
+		trace_add(call->place, call->leave);
+		request_add(*request, request_of(call));
+	} else if (call->is_recorded) {
+		free(call->kept);
+		trace_unknown(call->place);
+	}
 	call_end();
 	return rc;
 }

@@ -5,17 +5,18 @@
 #define CALLS_OF_MPI_3(X)                                                                                        \
 	X(Barrier)                                                                                                   \
 	X(Bcast)                                                                                                     \
-	X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Allgather) X(Allgatherv) X(Alltoall) X(Alltoallv) X(Alltoallw) \
-		X(Reduce) X(Allreduce) X(Reduce_scatter_block) X(Reduce_scatter) X(Scan) X(Exscan) X(Neighbor_allgather) \
+	X(Gather)                                                                                                    \
+	X(Gatherv) X(Scatter) X(Scatterv) X(Allgather) X(Allgatherv) X(Alltoall) X(Alltoallv) X(Alltoallw) X(Reduce) \
+		X(Allreduce) X(Reduce_scatter_block) X(Reduce_scatter) X(Scan) X(Exscan) X(Neighbor_allgather)           \
 			X(Neighbor_allgatherv) X(Neighbor_alltoall) X(Neighbor_alltoallv) X(Neighbor_alltoallw)
 #if MPI_VERSION >= 4
-#define CALLS_OF_MPI_4(X)                                                                                              \
-	X(Bcast_c)                                                                                                         \
-	X(Gather_c)                                                                                                        \
-	X(Gatherv_c) X(Scatter_c) X(Scatterv_c) X(Allgather_c) X(Allgatherv_c) X(Alltoall_c) X(Alltoallv_c) X(Alltoallw_c) \
-		X(Reduce_c) X(Allreduce_c) X(Reduce_scatter_block_c) X(Reduce_scatter_c) X(Scan_c) X(Exscan_c)                 \
-			X(Neighbor_allgather_c) X(Neighbor_allgatherv_c) X(Neighbor_alltoall_c) X(Neighbor_alltoallv_c)            \
-				X(Neighbor_alltoallw_c)
+#define CALLS_OF_MPI_4(X)                                                                                             \
+	X(Bcast_c)                                                                                                        \
+	X(Gather_c)                                                                                                       \
+	X(Gatherv_c)                                                                                                      \
+	X(Scatter_c) X(Scatterv_c) X(Allgather_c) X(Allgatherv_c) X(Alltoall_c) X(Alltoallv_c) X(Alltoallw_c) X(Reduce_c) \
+		X(Allreduce_c) X(Reduce_scatter_block_c) X(Reduce_scatter_c) X(Scan_c) X(Exscan_c) X(Neighbor_allgather_c)    \
+			X(Neighbor_allgatherv_c) X(Neighbor_alltoall_c) X(Neighbor_alltoallv_c) X(Neighbor_alltoallw_c)
 #else
 #define CALLS_OF_MPI_4(X)
 #endif
@@ -207,7 +208,9 @@ TAKEN(Exscan);
 int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                            MPI_Datatype recvtype, MPI_Comm comm)
 {
-	struct collective call = collective_begin(HERE("MPI_Neighbor_allgather"), comm, FLOW_ALL, 0);
+	struct collective call =
+		data_begin(HERE("MPI_Neighbor_allgather"), comm, FLOW_NEIGHBORS, 0, one_block(sendbuf, sendcount, sendtype),
+	               block_of_each(recvbuf, recvcount, recvtype));
 
 	return collective_end(&call,
 	                      next.Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
@@ -217,7 +220,9 @@ TAKEN(Neighbor_allgather);
 int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                             const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-	struct collective call = collective_begin(HERE("MPI_Neighbor_allgatherv"), comm, FLOW_ALL, 0);
+	struct collective call =
+		data_begin(HERE("MPI_Neighbor_allgatherv"), comm, FLOW_NEIGHBORS, 0, one_block(sendbuf, sendcount, sendtype),
+	               blocks(recvbuf, recvcounts, displs, recvtype));
 
 	return collective_end(&call, next.Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
 	                                                      recvtype, comm));
@@ -227,7 +232,9 @@ TAKEN(Neighbor_allgatherv);
 int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                           MPI_Datatype recvtype, MPI_Comm comm)
 {
-	struct collective call = collective_begin(HERE("MPI_Neighbor_alltoall"), comm, FLOW_ALL, 0);
+	struct collective call =
+		data_begin(HERE("MPI_Neighbor_alltoall"), comm, FLOW_NEIGHBORS, 0, block_of_each(sendbuf, sendcount, sendtype),
+	               block_of_each(recvbuf, recvcount, recvtype));
 
 	return collective_end(&call,
 	                      next.Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
@@ -238,7 +245,9 @@ int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const in
                            void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                            MPI_Comm comm)
 {
-	struct collective call = collective_begin(HERE("MPI_Neighbor_alltoallv"), comm, FLOW_ALL, 0);
+	struct collective call =
+		data_begin(HERE("MPI_Neighbor_alltoallv"), comm, FLOW_NEIGHBORS, 0,
+	               blocks(sendbuf, sendcounts, sdispls, sendtype), blocks(recvbuf, recvcounts, rdispls, recvtype));
 
 	return collective_end(&call, next.Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
 	                                                     rdispls, recvtype, comm));
@@ -249,7 +258,9 @@ int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MP
                            const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-	struct collective call = collective_begin(HERE("MPI_Neighbor_alltoallw"), comm, FLOW_ALL, 0);
+	struct collective call = data_begin(HERE("MPI_Neighbor_alltoallw"), comm, FLOW_NEIGHBORS, 0,
+	                                    typed_blocks_of_neighbors(sendbuf, sendcounts, sdispls, sendtypes),
+	                                    typed_blocks_of_neighbors(recvbuf, recvcounts, rdispls, recvtypes));
 
 	return collective_end(&call, next.Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
 	                                                     rdispls, recvtypes, comm));
@@ -439,7 +450,9 @@ TAKEN(Exscan_c);
 int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-	struct collective call = collective_begin(HERE("MPI_Neighbor_allgather_c"), comm, FLOW_ALL, 0);
+	struct collective call =
+		data_begin(HERE("MPI_Neighbor_allgather_c"), comm, FLOW_NEIGHBORS, 0, one_block(sendbuf, sendcount, sendtype),
+	               block_of_each(recvbuf, recvcount, recvtype));
 
 	return collective_end(&call,
 	                      next.Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
@@ -450,7 +463,9 @@ int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
                               const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                               MPI_Comm comm)
 {
-	struct collective call = collective_begin(HERE("MPI_Neighbor_allgatherv_c"), comm, FLOW_ALL, 0);
+	struct collective call =
+		data_begin(HERE("MPI_Neighbor_allgatherv_c"), comm, FLOW_NEIGHBORS, 0, one_block(sendbuf, sendcount, sendtype),
+	               large_blocks(recvbuf, recvcounts, displs, recvtype));
 
 	return collective_end(&call, next.Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
 	                                                        recvtype, comm));
@@ -460,7 +475,9 @@ TAKEN(Neighbor_allgatherv_c);
 int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-	struct collective call = collective_begin(HERE("MPI_Neighbor_alltoall_c"), comm, FLOW_ALL, 0);
+	struct collective call =
+		data_begin(HERE("MPI_Neighbor_alltoall_c"), comm, FLOW_NEIGHBORS, 0,
+	               block_of_each(sendbuf, sendcount, sendtype), block_of_each(recvbuf, recvcount, recvtype));
 
 	return collective_end(&call,
 	                      next.Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
@@ -471,7 +488,9 @@ int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], 
                              MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
                              const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-	struct collective call = collective_begin(HERE("MPI_Neighbor_alltoallv_c"), comm, FLOW_ALL, 0);
+	struct collective call = data_begin(HERE("MPI_Neighbor_alltoallv_c"), comm, FLOW_NEIGHBORS, 0,
+	                                    large_blocks(sendbuf, sendcounts, sdispls, sendtype),
+	                                    large_blocks(recvbuf, recvcounts, rdispls, recvtype));
 
 	return collective_end(&call, next.Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
 	                                                       rdispls, recvtype, comm));
@@ -482,7 +501,9 @@ int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], 
                              const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
                              const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-	struct collective call = collective_begin(HERE("MPI_Neighbor_alltoallw_c"), comm, FLOW_ALL, 0);
+	struct collective call = data_begin(HERE("MPI_Neighbor_alltoallw_c"), comm, FLOW_NEIGHBORS, 0,
+	                                    large_typed_blocks(sendbuf, sendcounts, sdispls, sendtypes),
+	                                    large_typed_blocks(recvbuf, recvcounts, rdispls, recvtypes));
 
 	return collective_end(&call, next.Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
 	                                                       rdispls, recvtypes, comm));

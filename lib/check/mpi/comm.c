@@ -48,6 +48,82 @@ static int *ranks_of_comm(MPI_Comm handle, int *count)
 	return ranks;
 }
 
+/* ---- neighbours ---- */
+
+static bool has_room(struct neighbors *neighbors, int count)
+{
+	neighbors->count = count;
+	neighbors->members = calloc((size_t)count + 1, sizeof(int));
+	return neighbors->members;
+}
+
+/* Two in each dimension, the lower one first. */
+static bool learn_grid(struct comm *comm)
+{
+	int dimensions, rc = PMPI_Cartdim_get(comm->handle, &dimensions);
+
+	if (rc || !has_room(&comm->sources, 2 * dimensions) || !has_room(&comm->destinations, 2 * dimensions))
+		return false;
+	for (int i = 0; i < dimensions && !rc; i++) {
+		int *pair = &comm->sources.members[2 * i];
+
+		rc = PMPI_Cart_shift(comm->handle, i, 1, &pair[0], &pair[1]);
+		comm->destinations.members[2 * i] = pair[0];
+		comm->destinations.members[2 * i + 1] = pair[1];
+	}
+	return rc == MPI_SUCCESS;
+}
+
+static bool learn_graph(struct comm *comm)
+{
+	int count, rc = PMPI_Graph_neighbors_count(comm->handle, comm->rank, &count);
+
+	if (rc || !has_room(&comm->sources, count) || !has_room(&comm->destinations, count))
+		return false;
+	return PMPI_Graph_neighbors(comm->handle, comm->rank, count, comm->sources.members) == MPI_SUCCESS &&
+	       PMPI_Graph_neighbors(comm->handle, comm->rank, count, comm->destinations.members) == MPI_SUCCESS;
+}
+
+static bool learn_dist_graph(struct comm *comm)
+{
+	int sources, destinations, is_weighted, rc;
+	int *weights;
+
+	rc = PMPI_Dist_graph_neighbors_count(comm->handle, &sources, &destinations, &is_weighted);
+	if (rc || !has_room(&comm->sources, sources) || !has_room(&comm->destinations, destinations))
+		return false;
+	weights = calloc((size_t)sources + (size_t)destinations + 1, sizeof(int));
+	rc = weights ? PMPI_Dist_graph_neighbors(comm->handle, sources, comm->sources.members, weights, destinations,
+	                                         comm->destinations.members, weights + sources)
+	             : MPI_ERR_NO_MEM;
+	free(weights);
+	return rc == MPI_SUCCESS;
+}
+
+/* Returns false if it has neighbours that are not known. */
+static bool learn_neighbors(struct comm *comm)
+{
+	int topology;
+
+	if (PMPI_Topo_test(comm->handle, &topology) != MPI_SUCCESS)
+		return false;
+	if (topology == MPI_CART)
+		return learn_grid(comm);
+	if (topology == MPI_GRAPH)
+		return learn_graph(comm);
+	return topology != MPI_DIST_GRAPH || learn_dist_graph(comm);
+}
+
+/* ---- the table ---- */
+
+static void release(struct comm *comm)
+{
+	free(comm->sources.members);
+	free(comm->destinations.members);
+	free(comm->ranks);
+	free(comm);
+}
+
 void comm_put_back(struct comm *comm)
 {
 	pthread_mutex_lock(&changing);
@@ -68,9 +144,8 @@ void comm_add(MPI_Comm handle, uint64_t number)
 		return;
 	comm->handle = handle;
 	comm->ranks = ranks_of_comm(handle, &comm->size);
-	if (!comm->ranks || PMPI_Comm_rank(handle, &comm->rank)) {
-		free(comm->ranks);
-		free(comm);
+	if (!comm->ranks || PMPI_Comm_rank(handle, &comm->rank) || !learn_neighbors(comm)) {
+		release(comm);
 		return;
 	}
 	comm->id = hash_mix(hash_mix(ranks_hash(comm->ranks, comm->size), number), 1);

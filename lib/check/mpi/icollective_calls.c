@@ -5,18 +5,20 @@
 #define CALLS_OF_MPI_3(X)                                                                                      \
 	X(Ibarrier)                                                                                                \
 	X(Ibcast)                                                                                                  \
-	X(Igather) X(Igatherv) X(Iscatter) X(Iscatterv) X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv)    \
-		X(Ialltoallw) X(Ireduce) X(Iallreduce) X(Ireduce_scatter_block) X(Ireduce_scatter) X(Iscan) X(Iexscan) \
+	X(Igather)                                                                                                 \
+	X(Igatherv) X(Iscatter) X(Iscatterv) X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv) X(Ialltoallw) \
+		X(Ireduce) X(Iallreduce) X(Ireduce_scatter_block) X(Ireduce_scatter) X(Iscan) X(Iexscan)               \
 			X(Ineighbor_allgather) X(Ineighbor_allgatherv) X(Ineighbor_alltoall) X(Ineighbor_alltoallv)        \
 				X(Ineighbor_alltoallw)
 #if MPI_VERSION >= 4
-#define CALLS_OF_MPI_4(X)                                                                                       \
-	X(Ibcast_c)                                                                                                 \
-	X(Igather_c)                                                                                                \
-	X(Igatherv_c) X(Iscatter_c) X(Iscatterv_c) X(Iallgather_c) X(Iallgatherv_c) X(Ialltoall_c) X(Ialltoallv_c)  \
-		X(Ialltoallw_c) X(Ireduce_c) X(Iallreduce_c) X(Ireduce_scatter_block_c) X(Ireduce_scatter_c) X(Iscan_c) \
-			X(Iexscan_c) X(Ineighbor_allgather_c) X(Ineighbor_allgatherv_c) X(Ineighbor_alltoall_c)             \
-				X(Ineighbor_alltoallv_c) X(Ineighbor_alltoallw_c)
+#define CALLS_OF_MPI_4(X)                                                                                        \
+	X(Ibcast_c)                                                                                                  \
+	X(Igather_c)                                                                                                 \
+	X(Igatherv_c)                                                                                                \
+	X(Iscatter_c) X(Iscatterv_c) X(Iallgather_c) X(Iallgatherv_c) X(Ialltoall_c) X(Ialltoallv_c) X(Ialltoallw_c) \
+		X(Ireduce_c) X(Iallreduce_c) X(Ireduce_scatter_block_c) X(Ireduce_scatter_c) X(Iscan_c) X(Iexscan_c)     \
+			X(Ineighbor_allgather_c) X(Ineighbor_allgatherv_c) X(Ineighbor_alltoall_c) X(Ineighbor_alltoallv_c)  \
+				X(Ineighbor_alltoallw_c)
 #else
 #define CALLS_OF_MPI_4(X)
 #endif
@@ -226,7 +228,9 @@ TAKEN(Iexscan);
 int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                             MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	struct collective call = collective_begin(HERE("MPI_Ineighbor_allgather"), comm, FLOW_ALL, 0);
+	struct collective call =
+		data_start(HERE("MPI_Ineighbor_allgather"), comm, FLOW_NEIGHBORS, 0, one_block(sendbuf, sendcount, sendtype),
+	               block_of_each(recvbuf, recvcount, recvtype));
 
 	return collective_start(&call, request,
 	                        next.Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
@@ -238,7 +242,9 @@ int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
                              const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
                              MPI_Request *request)
 {
-	struct collective call = collective_begin(HERE("MPI_Ineighbor_allgatherv"), comm, FLOW_ALL, 0);
+	struct collective call =
+		data_start(HERE("MPI_Ineighbor_allgatherv"), comm, FLOW_NEIGHBORS, 0, one_block(sendbuf, sendcount, sendtype),
+	               blocks(recvbuf, recvcounts, displs, recvtype));
 
 	return collective_start(&call, request,
 	                        next.Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
@@ -249,7 +255,9 @@ TAKEN(Ineighbor_allgatherv);
 int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	struct collective call = collective_begin(HERE("MPI_Ineighbor_alltoall"), comm, FLOW_ALL, 0);
+	struct collective call =
+		data_start(HERE("MPI_Ineighbor_alltoall"), comm, FLOW_NEIGHBORS, 0, block_of_each(sendbuf, sendcount, sendtype),
+	               block_of_each(recvbuf, recvcount, recvtype));
 
 	return collective_start(&call, request,
 	                        next.Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
@@ -261,7 +269,9 @@ int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
                             void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                             MPI_Comm comm, MPI_Request *request)
 {
-	struct collective call = collective_begin(HERE("MPI_Ineighbor_alltoallv"), comm, FLOW_ALL, 0);
+	struct collective call =
+		data_start(HERE("MPI_Ineighbor_alltoallv"), comm, FLOW_NEIGHBORS, 0,
+	               blocks(sendbuf, sendcounts, sdispls, sendtype), blocks(recvbuf, recvcounts, rdispls, recvtype));
 
 	return collective_start(&call, request,
 	                        next.Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
@@ -274,7 +284,9 @@ int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                             MPI_Request *request)
 {
-	struct collective call = collective_begin(HERE("MPI_Ineighbor_alltoallw"), comm, FLOW_ALL, 0);
+	struct collective call = data_start(HERE("MPI_Ineighbor_alltoallw"), comm, FLOW_NEIGHBORS, 0,
+	                                    typed_blocks_of_neighbors(sendbuf, sendcounts, sdispls, sendtypes),
+	                                    typed_blocks_of_neighbors(recvbuf, recvcounts, rdispls, recvtypes));
 
 	return collective_start(&call, request,
 	                        next.Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
@@ -484,7 +496,9 @@ TAKEN(Iexscan_c);
 int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                               MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	struct collective call = collective_begin(HERE("MPI_Ineighbor_allgather_c"), comm, FLOW_ALL, 0);
+	struct collective call =
+		data_start(HERE("MPI_Ineighbor_allgather_c"), comm, FLOW_NEIGHBORS, 0, one_block(sendbuf, sendcount, sendtype),
+	               block_of_each(recvbuf, recvcount, recvtype));
 
 	return collective_start(&call, request,
 	                        next.Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
@@ -496,7 +510,9 @@ int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
                                const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                                MPI_Comm comm, MPI_Request *request)
 {
-	struct collective call = collective_begin(HERE("MPI_Ineighbor_allgatherv_c"), comm, FLOW_ALL, 0);
+	struct collective call =
+		data_start(HERE("MPI_Ineighbor_allgatherv_c"), comm, FLOW_NEIGHBORS, 0, one_block(sendbuf, sendcount, sendtype),
+	               large_blocks(recvbuf, recvcounts, displs, recvtype));
 
 	return collective_start(&call, request,
 	                        next.Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
@@ -507,7 +523,9 @@ TAKEN(Ineighbor_allgatherv_c);
 int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	struct collective call = collective_begin(HERE("MPI_Ineighbor_alltoall_c"), comm, FLOW_ALL, 0);
+	struct collective call =
+		data_start(HERE("MPI_Ineighbor_alltoall_c"), comm, FLOW_NEIGHBORS, 0,
+	               block_of_each(sendbuf, sendcount, sendtype), block_of_each(recvbuf, recvcount, recvtype));
 
 	return collective_start(&call, request,
 	                        next.Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
@@ -519,7 +537,9 @@ int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
                               MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
                               const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	struct collective call = collective_begin(HERE("MPI_Ineighbor_alltoallv_c"), comm, FLOW_ALL, 0);
+	struct collective call = data_start(HERE("MPI_Ineighbor_alltoallv_c"), comm, FLOW_NEIGHBORS, 0,
+	                                    large_blocks(sendbuf, sendcounts, sdispls, sendtype),
+	                                    large_blocks(recvbuf, recvcounts, rdispls, recvtype));
 
 	return collective_start(&call, request,
 	                        next.Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
@@ -532,7 +552,9 @@ int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
                               const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                               MPI_Request *request)
 {
-	struct collective call = collective_begin(HERE("MPI_Ineighbor_alltoallw_c"), comm, FLOW_ALL, 0);
+	struct collective call = data_start(HERE("MPI_Ineighbor_alltoallw_c"), comm, FLOW_NEIGHBORS, 0,
+	                                    large_typed_blocks(sendbuf, sendcounts, sdispls, sendtypes),
+	                                    large_typed_blocks(recvbuf, recvcounts, rdispls, recvtypes));
 
 	return collective_start(&call, request,
 	                        next.Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,

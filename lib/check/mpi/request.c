@@ -40,6 +40,15 @@ static struct request *find(MPI_Request handle)
 	return request;
 }
 
+/* Each start of a collective call has a number, which is the same on all members. */
+static void note_start(struct request *request)
+{
+	if (request->begin.kind == TRACE_SEND)
+		request->begin.base = request->buffers;
+	if (request->begin.kind == TRACE_ENTER)
+		request->event.id = ++request->begin.id;
+}
+
 void request_start(struct place place, MPI_Request handle)
 {
 	struct request *request;
@@ -49,7 +58,7 @@ void request_start(struct place place, MPI_Request handle)
 	if (request) {
 		request->is_active = true;
 		request->buffers = buffers_restart(place, request->kept);
-		request->begin.base = request->buffers;
+		note_start(request);
 		if (request->kind == REQUEST_RECEIVE)
 			trace_add(request->place, receive_event(request->comm, request->asked.source, request->asked.tag));
 		else if (request->begin.kind)
@@ -67,7 +76,9 @@ static bool is_cancelled(const MPI_Status *status)
 
 static void add_end(struct place place, const struct request *request, const MPI_Status *status)
 {
-	if (request->kind == REQUEST_EVENT && request->event.kind)
+	if (request->event.kind == TRACE_LEAVE)
+		collective_leave(request->place, request->comm, request->event);
+	else if (request->kind == REQUEST_EVENT && request->event.kind)
 		trace_add(request->place, request->event);
 	if (request->kind == REQUEST_RECEIVE && !is_cancelled(status))
 		message_received(request->place, request->comm, status->MPI_SOURCE, status->MPI_TAG, &request->asked);
