@@ -13,7 +13,6 @@
 #define LIBRARY_NAME "libdw.so.1"
 #define CXX_LIBRARY_NAME "libstdc++.so.6"
 
-/* The functions of libdw that are called. */
 struct library {
 	__typeof__(dwfl_begin) *begin;
 	__typeof__(dwfl_end) *end;
@@ -23,6 +22,11 @@ struct library {
 	__typeof__(dwfl_module_getelf) *elf;
 	__typeof__(dwfl_module_getsrc) *line;
 	__typeof__(dwfl_lineinfo) *line_info;
+	__typeof__(dwfl_module_nextcu) *next_unit;
+	__typeof__(dwarf_haspc) *unit_has;
+	__typeof__(dwarf_getsrc_die) *unit_line;
+	__typeof__(dwarf_linesrc) *line_file;
+	__typeof__(dwarf_lineno) *line_number;
 	__typeof__(dwfl_module_addrinfo) *function;
 };
 
@@ -40,6 +44,11 @@ static const struct entry entries[] = {
 	{ "dwfl_module_getelf", offsetof(struct library, elf) },
 	{ "dwfl_module_getsrc", offsetof(struct library, line) },
 	{ "dwfl_lineinfo", offsetof(struct library, line_info) },
+	{ "dwfl_module_nextcu", offsetof(struct library, next_unit) },
+	{ "dwarf_haspc", offsetof(struct library, unit_has) },
+	{ "dwarf_getsrc_die", offsetof(struct library, unit_line) },
+	{ "dwarf_linesrc", offsetof(struct library, line_file) },
+	{ "dwarf_lineno", offsetof(struct library, line_number) },
 	{ "dwfl_module_addrinfo", offsetof(struct library, function) },
 };
 
@@ -73,20 +82,33 @@ static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dw
 	return -1;
 }
 
+/* clang writes no table of addresses. */
+static const char *search_units(const struct library *library, Dwfl_Module *module, Dwarf_Addr address, int *number)
+{
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *unit = library->next_unit(module, NULL, &bias);
+	Dwarf_Line *line;
+
+	while (unit && library->unit_has(unit, address - bias) <= 0)
+		unit = library->next_unit(module, unit, &bias);
+	line = unit ? library->unit_line(unit, address - bias) : NULL;
+	return line && library->line_number(line, number) == 0 ? library->line_file(line, NULL, NULL) : NULL;
+}
+
 static void find_line(const struct library *library, Dwfl_Module *module, Dwarf_Addr address,
                       struct source_place *place)
 {
 	Dwfl_Line *line = library->line(module, address);
 	const char *path, *slash;
 
-	path = line ? library->line_info(line, NULL, &place->line, NULL, NULL, NULL) : NULL;
+	path = line ? library->line_info(line, NULL, &place->line, NULL, NULL, NULL)
+	            : search_units(library, module, address, &place->line);
 	if (!path || place->line <= 0)
 		return;
 	slash = strrchr(path, '/');
 	snprintf(place->file, sizeof(place->file), "%s", slash ? slash + 1 : path);
 }
 
-/* Cuts off the last parentheses. */
 static void cut_arguments(char *name)
 {
 	char *end = strrchr(name, ')');
