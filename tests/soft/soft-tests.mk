@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Tests of softverbs, which tests/suite runs. `make soft-speed` needs two idle processors.
-SOFT_TESTS = speed many kill death disorder apart threads files descriptors forks plugin starved stopped withdrawn renotify sync_req parts batch read_list last large cancelled placed room liar nodes conform_verbs conform_errors conform_ext conform_cm conform_stock conform_cm_ud conform_ud conform_ud_errors conform_uc ud_threads ud_kill
+SOFT_TESTS = speed many kill death disorder apart threads files descriptors forks plugin starved stopped withdrawn renotify sync_req parts batch read_list last arrived large cancelled placed room liar nodes conform_verbs conform_errors conform_ext conform_cm conform_stock conform_cm_ud conform_ud conform_ud_errors conform_uc ud_threads ud_kill
 SOFT_TEST_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
 	-pthread -MMD -MP
 

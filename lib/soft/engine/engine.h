@@ -47,7 +47,9 @@ enum {
  * to do, or another thread does it.
  */
 void soft_progress(struct soft_core *core);
-/* Waits for core->progress first. */
+/* Waits until no other thread does it, and then does. */
+void soft_progress_arrived(struct soft_core *core);
+/* Does so even if there seems to be nothing to do. */
 void soft_progress_now(struct soft_core *core);
 
 /* Under core->progress; pairs with soft_looks. */

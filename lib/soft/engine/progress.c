@@ -141,13 +141,25 @@ static bool glance(struct soft_core *core)
 	return false;
 }
 
+static void look_if_rung(struct soft_core *core)
+{
+	if (glance(core) || listen_to_bell(core))
+		look(core);
+}
+
 void soft_progress(struct soft_core *core)
 {
 	if (!soft_trylock(&core->progress))
 		return;
 	soft_count_look(core);
-	if (glance(core) || listen_to_bell(core))
-		look(core);
+	look_if_rung(core);
+	soft_unlock(&core->progress);
+}
+
+void soft_progress_arrived(struct soft_core *core)
+{
+	soft_lock(&core->progress);
+	look_if_rung(core);
 	soft_unlock(&core->progress);
 }
 

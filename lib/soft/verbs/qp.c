@@ -287,6 +287,16 @@ static void wait_peer(struct soft_qp *qp)
 	qp->peer_idle = true;
 }
 
+/*
+ * Takes messages and answers that came before the queue pair ends: a card takes them without the
+ * program. In a child of fork, inherited queue pairs have no pipe.
+ */
+static void take_arrived(struct soft_qp *qp)
+{
+	if (soft_qp_out(qp))
+		soft_progress_arrived(soft_core);
+}
+
 /* ---- modify ---- */
 
 /* Access rights other than those of peers are ignored, as by the kernel. */
@@ -446,6 +456,8 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int
 
 	if (soft_call_fails(__func__))
 		return soft_result(ENOMEM);
+	if (mask & IBV_QP_STATE && (attr->qp_state == IBV_QPS_ERR || attr->qp_state == IBV_QPS_RESET))
+		take_arrived(qp);
 	/* Not under the lock: finding the peer may take a message to its engine. */
 	if (mask & IBV_QP_DEST_QPN && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR &&
 	    soft_qp_state(qp) == IBV_QPS_INIT)
@@ -495,6 +507,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *base)
 	struct soft_qp *qp = soft_qp(base);
 	struct soft_core *core = soft_context(base->context)->core;
 
+	take_arrived(qp);
 	soft_lock(&qp->lock);
 	reset(qp);
 	wait_peer(qp);
