@@ -203,8 +203,7 @@ run_ucx() {
 fi_test() { # name, provider, kind of endpoint
 	both "$before fi_pingpong" "-B @P -I 100 -c -p $2 -e $3" "-P @P -I 100 -c -p $2 -e $3 $address"
 	local status=$?
-	# At the end each side may disconnect before the other has seen that its last message has come: all sizes were exchanged.
-	if [ $status -eq 0 ] || grep -q '^1m ' "$out/client"; then
+	if [ $status -eq 0 ]; then
 		say ok "$1"
 	elif grep -q 'fi_getinfo.*No data available' "$out/server"; then
 		say skip "$1" "the provider has no such endpoint on this device"
@@ -221,7 +220,10 @@ run_libfabric() {
 		say "not ok" fi_info "libfabric does not take the device"
 	fi
 	fi_test fi_msg verbs msg
-	fi_test fi_rdm "verbs;ofi_rxm" rdm
+	# rxm destroys its queue pair once it sees that the peer has disconnected, and so discards completions that it has not polled,
+	# as on a card. By default it looks for that every 10 ms. A process that gets no processor then often finds it before its last
+	# completion, and fails.
+	FI_OFI_RXM_CM_PROGRESS_INTERVAL=1000000 fi_test fi_rdm "verbs;ofi_rxm" rdm
 	fi_test fi_dgram verbs dgram
 }
 
