@@ -17,7 +17,6 @@
 #include "job/job.h"
 #include "op/acc_route.h"
 #include "op/copy.h"
-#include "op/signal_send.h"
 #include "op/target.h"
 #include "sync/wait.h"
 #include "win/blocked.h"

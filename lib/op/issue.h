@@ -62,6 +62,12 @@ int issue_or_defer(struct oriel_win *win, struct link *link, const struct op *op
 #define ISSUE_LATER 1
 
 /*
+ * Changes a signal of the target behind everything that was issued to it before. The caller holds
+ * win->lock. Returns 0 or ISSUE_LATER. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
+ */
+int signal_issue(struct oriel_win *win, struct link *link, const struct op *op);
+
+/*
  * Issues what is deferred for a link that has granted access. Returns 0 or ISSUE_LATER. ERRORS: as
  * above.
  */

@@ -4,7 +4,6 @@
 #include "op/enter.h"
 #include "op/gate.h"
 #include "op/issue.h"
-#include "op/signal_send.h"
 #include "op/target.h"
 #include "win/link.h"
 #include "win/win.h"

@@ -16,11 +16,10 @@
  * One origin's changes of a signal all take the route of its data. Changes of different origins
  * are kept apart by `added` (layout.h).
  */
-#include "op/signal_send.h"
+#include "op/issue.h"
 
 #include "base/order.h"
 #include "op/am_issue.h"
-#include "op/issue.h"
 #include "win/link.h"
 #include "win/win.h"
 
