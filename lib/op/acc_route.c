@@ -2,378 +2,36 @@
 /* See acc_route.h. */
 #include "op/acc_route.h"
 
-#include <assert.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "am/am_send.h"
-#include "base/copy_blocks.h"
 #include "base/settings.h"
 #include "base/util.h"
 #include "job/job.h"
 #include "op/acc_device.h"
-#include "op/am_codec.h"
 #include "op/am_issue.h"
-#include "op/copy.h"
 #include "op/issue.h"
 #include "win/lock_access.h"
 #include "win/win.h"
 
-/* Pages that are locked at a time. */
-#define PAGES_AT_ONCE 4
-#define PAGES_COPIED 17 /* 64 KiB */
-
-static void unlock_pages(struct page_lock_table *page_locks, uint64_t from, uint64_t to)
+/* Returns whether the operation would overtake an active message for some of its bytes (A15). */
+static bool would_pass_am(const struct oriel_win *win, struct link *link, struct acc_span span)
 {
-	for (; from < to; from += page_rest(from))
-		page_unlock(page_lock_of(page_locks, from));
-}
+	const uint64_t from = span.from - link->base;
 
-/*
- * Locks the first pages, as far as they are free. Returns where the locked bytes end; `from`: none.
- */
-static uint64_t trylock_first_pages(struct page_lock_table *page_locks, uint64_t process, uint64_t from, uint64_t to,
-                                    uint32_t pages)
-{
-	uint64_t at = from + page_rest(from), most = at + (uint64_t)(pages - 1) * LOCKED_PAGE_BYTES;
-
-	if (!page_trylock(page_lock_of(page_locks, from), process))
-		return from;
-	while (at < to && at < most && page_trylock_free(page_lock_of(page_locks, at), process))
-		at += LOCKED_PAGE_BYTES;
-	return at < to ? at : to;
-}
-
-/* Acts likewise on the last pages. Returns where the locked bytes begin; `to`: none. */
-static uint64_t trylock_last_pages(struct page_lock_table *page_locks, uint64_t process, uint64_t from, uint64_t to)
-{
-	uint64_t at = to - 1 - (to - 1) % LOCKED_PAGE_BYTES;
-
-	if (!page_trylock(page_lock_of(page_locks, at), process))
-		return to;
-	for (int n = 1; n < PAGES_AT_ONCE && at > from && page_trylock_free(page_lock_of(page_locks, at - 1), process); n++)
-		at -= LOCKED_PAGE_BYTES;
-	return at > from ? at : from;
-}
-
-/* Their pages are locked. */
-static void apply_first(struct page_locks *ours, struct page_lock_table *page_locks, struct acc acc, size_t count,
-                        uint64_t there)
-{
-	acc.count = count;
-	acc_apply_locked(ours, page_locks, &acc, (void *)(uintptr_t)acc.remote_addr, there);
-}
-
-/* Returns where the first bytes of `count` elements end. */
-static uint64_t first_bytes_end(uint64_t there, size_t count, size_t size_bytes)
-{
-	return there + (count - 1) * size_bytes + 1;
-}
-
-/*
- * Applies the operation some pages at a time: taking a lock waits for all stores before it, so
- * locks are taken before stores are made. An unaligned element may lie in two pages; it belongs to
- * that of its first byte. Returns false if a lock is not free: *acc has become the rest.
- */
-static bool apply_upwards(struct page_locks *ours, struct page_lock_table *page_locks, struct acc *acc, uint64_t there)
-{
-	size_t size_bytes = element_types[acc->type].size_bytes;
-
-	while (acc->count > 0) {
-		uint64_t to = first_bytes_end(there, acc->count, size_bytes);
-		uint64_t end = trylock_first_pages(page_locks, ours->process, there, to, PAGES_AT_ONCE);
-		size_t count = (end - there + size_bytes - 1) / size_bytes;
-
-		if (count == 0)
-			return false;
-		apply_first(ours, page_locks, *acc, count, there);
-		unlock_pages(page_locks, there, end);
-		there += acc_advance(acc, count);
-	}
-	return true;
-}
-
-static bool apply_downwards(struct page_locks *ours, struct page_lock_table *page_locks, struct acc *acc,
-                            uint64_t there)
-{
-	size_t size_bytes = element_types[acc->type].size_bytes;
-
-	while (acc->count > 0) {
-		uint64_t end = there + acc->count * size_bytes;
-		uint64_t to = first_bytes_end(there, acc->count, size_bytes);
-		uint64_t begin = trylock_last_pages(page_locks, ours->process, there, to);
-		size_t count = (end - begin) / size_bytes;
-		struct acc last;
-
-		if (begin == to)
-			return false;
-		last = *acc;
-		acc_advance(&last, acc->count - count);
-		apply_first(ours, page_locks, last, count, end - count * size_bytes);
-		unlock_pages(page_locks, begin, to);
-		acc->count -= count;
-	}
-	return true;
-}
-
-/* Return the locks of pages, a bit each. */
-static uint32_t locks_of_bytes(uint64_t from, uint64_t size_bytes)
-{
-	uint64_t to = from + size_bytes;
-	uint32_t locks = 0;
-
-	static_assert(PAGE_LOCKS == 32, "a bit for each");
-	for (; from < to; from += page_rest(from))
-		locks |= UINT32_C(1) << page_lock_index(from);
-	return locks;
-}
-
-static uint32_t locks_of(const struct acc *acc, uint64_t from)
-{
-	return locks_of_bytes(from, element_span(acc->type, acc->count));
-}
-
-/* Also those between blocks that are close. */
-static uint32_t locks_of_row(const struct acc *acc, uint64_t from)
-{
-	const ptrdiff_t distance = acc->row.target, page = LOCKED_PAGE_BYTES;
-	uint64_t extent = (uint64_t)distance * (acc->blocks - 1);
-	uint32_t locks = 0;
-
-	if (distance >= -page && distance <= page)
-		return distance < 0 ? locks_of_bytes(from + extent, element_span(acc->type, acc->count) - extent)
-		                    : locks_of_bytes(from, element_span(acc->type, acc->count) + extent);
-	for (uint32_t i = 0; i < acc->blocks; i++)
-		locks |= locks_of(acc, from + (uint64_t)distance * i);
-	return locks;
-}
-
-static void unlock_these(struct page_lock_table *page_locks, uint32_t locks)
-{
-	for (; locks; locks &= locks - 1)
-		page_unlock(&page_locks->list[__builtin_ctz(locks)]);
-}
-
-/* Takes all of these locks, or none. */
-static bool trylock_these(struct page_lock_table *page_locks, uint64_t process, uint32_t locks)
-{
-	for (uint32_t left = locks; left; left &= left - 1) {
-		if (!page_trylock(&page_locks->list[__builtin_ctz(left)], process)) {
-			unlock_these(page_locks, locks & ((left & -left) - 1));
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool apply_shared(struct oriel_job *job, const struct acc *acc, void *target)
-{
-	uint64_t from = (uintptr_t)target;
-	struct page_lock_table *page_locks = job->page_locks.piece.addr;
-	uint32_t locks;
-
-	if (acc_needs_no_lock(acc, from) && acc_apply_unlocked(acc, target, update_begin_here(&job->page_locks, from)))
-		return true;
-	locks = locks_of(acc, from);
-	if (!trylock_these(page_locks, job->page_locks.process, locks))
+	if (!(link->marks & LINK_AM))
 		return false;
-	acc_apply_locked(&job->page_locks, page_locks, acc, target, from);
-	unlock_these(page_locks, locks);
-	return true;
-}
-
-static void apply_rest(struct oriel_job *job, const struct acc *acc, void *target)
-{
-	pthread_mutex_lock(&job->elements_lock);
-	acc_apply(acc, target);
-	pthread_mutex_unlock(&job->elements_lock);
-}
-
-/* Rows: their blocks have one class. `to` is the first block's place. */
-
-/* Applies an operation to each block, by plain code or as acc_apply_locked. */
-static void combine_blocks(struct oriel_job *job, const struct acc *acc, uint8_t *to, bool plain)
-{
-	struct acc block = *acc;
-
-	for (uint32_t i = 0; i < acc->blocks; i++) {
-		if (plain)
-			acc_apply(&block, to);
-		else
-			acc_apply_locked(&job->page_locks, job->page_locks.piece.addr, &block, to, (uintptr_t)to);
-		to += acc->row.target;
-		if (block.origin)
-			block.origin = (const uint8_t *)block.origin + acc->row.origin;
-		if (block.result)
-			block.result = (uint8_t *)block.result + acc->row.result;
-	}
-}
-
-#define GATHERED_BYTES 4096
-
-static bool are_apart(size_t block_bytes, ptrdiff_t distance)
-{
-	return block_bytes <= GATHERED_BYTES / 2 &&
-	       (distance >= (ptrdiff_t)block_bytes || distance <= -(ptrdiff_t)block_bytes);
-}
-
-static void combine_gathered(const struct acc *acc, uint8_t *to)
-{
-	const size_t block_bytes = element_span(acc->type, acc->count);
-	const uint8_t *origin = acc->origin;
-	uint8_t *result = acc->result;
-	_Alignas(ELEMENT_BYTES_MAX) uint8_t gathered[GATHERED_BYTES];
-	const struct blocks here = { gathered, (ptrdiff_t)block_bytes };
-
-	for (size_t left = acc->blocks, some; left > 0; left -= some) {
-		const struct blocks there = { to, acc->row.target };
-
-		some = min_size(left, GATHERED_BYTES / block_bytes);
-		copy_blocks(here, there, block_bytes, some);
-		element_apply(acc->type, acc->op, gathered, origin, result, some * acc->count);
-		copy_blocks(there, here, block_bytes, some);
-		to += acc->row.target * (ptrdiff_t)some;
-		origin += some * block_bytes;
-		if (result)
-			result += some * block_bytes;
-	}
-}
-
-static void apply_blocks(struct oriel_job *job, const struct acc *acc, uint8_t *to, enum acc_class class)
-{
-	const struct blocks there = { to, acc->row.target };
-	const size_t block_bytes = element_span(acc->type, acc->count);
-
-	if (acc->op == ORIEL_NO_OP && class != ACC_WORD)
-		copy_blocks((struct blocks){ acc->result, acc->row.result }, there, block_bytes, acc->blocks);
-	else if (acc->op == ORIEL_REPLACE && !acc->result && class != ACC_WORD)
-		copy_blocks(there, (struct blocks){ (uint8_t *)(uintptr_t)acc->origin, acc->row.origin }, block_bytes,
-		            acc->blocks);
-	else if (class == ACC_NUMBER && are_apart(block_bytes, acc->row.target))
-		combine_gathered(acc, to);
-	else
-		combine_blocks(job, acc, to, class == ACC_REST);
-}
-
-static bool apply_row(struct oriel_job *job, const struct acc *acc, void *target)
-{
-	struct page_lock_table *page_locks = job->page_locks.piece.addr;
-	const enum acc_class class = acc_class(acc->type, (uintptr_t)target);
-	uint32_t locks;
-
-	if (class == ACC_REST) {
-		pthread_mutex_lock(&job->elements_lock);
-		apply_blocks(job, acc, target, class);
-		pthread_mutex_unlock(&job->elements_lock);
-		return true;
-	}
-	locks = locks_of_row(acc, (uintptr_t)target);
-	if (!trylock_these(page_locks, job->page_locks.process, locks))
-		return false;
-	apply_blocks(job, acc, target, class);
-	unlock_these(page_locks, locks);
-	return true;
-}
-
-bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target)
-{
-	if (acc->blocks > 0)
-		return apply_row(job, acc, target);
-	if (acc_class(acc->type, (uintptr_t)target) != ACC_REST)
-		return apply_shared(job, acc, target);
-	apply_rest(job, acc, target);
-	return true;
-}
-
-/* Also those between pages if they are few. */
-static uint32_t locks_of_list(const struct am_list *list, uint64_t base)
-{
-	uint32_t locks = 0;
-
-	if (list->span_bytes <= 2 * (uint64_t)list->count * LOCKED_PAGE_BYTES)
-		return locks_of_bytes(base + list->from, list->span_bytes);
-	for (uint32_t i = 0; i < list->count; i++)
-		locks |= locks_of_bytes(base + list->pieces[i].offset_bytes, element_span(list->type, list->pieces[i].count));
-	return locks;
-}
-
-static void copy_list(const struct am_list *list, uint8_t *base)
-{
-	const uint8_t *operand = list->operands;
-	uint8_t *result = list->result;
-
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct am_piece piece = list->pieces[i];
-
-		if (result) {
-			copy_short(result, base + piece.offset_bytes, piece.count);
-			result += piece.count;
-		} else {
-			copy_short(base + piece.offset_bytes, operand, piece.count);
-			operand += piece.count;
-		}
-	}
-}
-
-static void combine_list(struct oriel_job *job, const struct am_list *list, uint8_t *base)
-{
-	const uint8_t *operand = list->operands;
-	uint8_t *result = list->result;
-	struct acc acc;
-
-	acc_init(&acc, list->type, list->op, 0);
-	for (uint32_t i = 0; i < list->count; i++) {
-		uint8_t *to = base + list->pieces[i].offset_bytes;
-		size_t bytes;
-
-		acc.count = list->pieces[i].count;
-		acc.origin = operand;
-		acc.result = result;
-		if (acc_class(list->type, (uintptr_t)to) == ACC_REST)
-			apply_rest(job, &acc, to);
-		else
-			acc_apply_locked(&job->page_locks, job->page_locks.piece.addr, &acc, to, (uintptr_t)to);
-		bytes = element_span(list->type, acc.count);
-		if (operand)
-			operand += bytes;
-		if (result)
-			result += bytes;
-	}
-}
-
-bool acc_apply_list_here(struct oriel_job *job, const struct am_list *list, uint8_t *base)
-{
-	struct page_lock_table *page_locks = job->page_locks.piece.addr;
-	uint32_t locks = locks_of_list(list, (uintptr_t)base);
-
-	if (!trylock_these(page_locks, job->page_locks.process, locks))
-		return false;
-	if (list->type == ORIEL_UINT8 && (list->op == ORIEL_NO_OP || (list->op == ORIEL_REPLACE && !list->result)))
-		copy_list(list, base);
-	else
-		combine_list(job, list, base);
-	unlock_these(page_locks, locks);
-	return true;
-}
-
-/* Applies large operations upwards and downwards in turn, as copies go (copy.h). */
-static int issue_by_page_lock(struct oriel_win *win, const struct link *link, struct acc *acc)
-{
-	uint64_t there = link_there(link, acc->remote_addr);
-	struct page_lock_table *page_locks = peer_page_locks(link->peer);
-	void *target = (void *)(uintptr_t)acc->remote_addr;
-	bool large = acc->count * element_types[acc->type].size_bytes > COPY_PIECE_BYTES;
-	bool downwards = large && win->downwards;
-
-	if (acc_needs_no_lock(acc, there) && acc_apply_unlocked(acc, target, update_begin(link->peer, win->slot, there)))
-		return 0;
-	win->downwards ^= large;
-	return (downwards ? apply_downwards : apply_upwards)(&win->job->page_locks, page_locks, acc, there) ? 0
-	                                                                                                    : ISSUE_LATER;
+	if (am_covers(link->peer, win->label, from, from + span.bytes))
+		return !link_applied(link);
+	if (am_is_applied(link->peer, link_am_number(link)))
+		link_forget_ams(link); /* the fast paths are open again */
+	return false;
 }
 
 /* Private memory: copies here and back, under the page locks. The handler does the rest. */
+
+#define PAGES_COPIED 17 /* 64 KiB */
 
 #define CACHE_LINE_BYTES 64
 
@@ -412,7 +70,7 @@ static uint64_t change_copies(struct oriel_win *win, struct link *link, const st
 	if (!may_copy(win, link, *acc, pieces, count) || (reads && !direct_get_list_sync(direct, pieces, count)))
 		return 0;
 	if (acc->blocks > 0)
-		combine_blocks(win->job, acc, pieces->here, true);
+		acc_combine_blocks(win->job, acc, pieces->here, true);
 	else
 		acc_apply(acc, pieces->here);
 	return acc->op == ORIEL_NO_OP ? acc_bytes(acc) : direct_put_list_sync(direct, pieces, count);
@@ -424,8 +82,8 @@ static int issue_elements_by_copies(struct oriel_win *win, struct link *link, st
 	const size_t size_bytes = element_types[acc->type].size_bytes;
 
 	while (acc->count > 0) {
-		uint64_t from = acc->remote_addr, to = first_bytes_end(from, acc->count, size_bytes);
-		uint64_t end = trylock_first_pages(page_locks, win->job->page_locks.process, from, to, PAGES_COPIED);
+		uint64_t from = acc->remote_addr, to = acc_first_bytes_end(from, acc->count, size_bytes);
+		uint64_t end = page_trylock_first(page_locks, win->job->page_locks.process, from, to, PAGES_COPIED);
 		struct acc some = *acc;
 		struct softverbs_piece piece;
 		size_t done;
@@ -435,7 +93,7 @@ static int issue_elements_by_copies(struct oriel_win *win, struct link *link, st
 			return am_issue(win, link, acc);
 		piece = (struct softverbs_piece){ win->room + from % CACHE_LINE_BYTES, acc_bytes(&some), from, link->rkey };
 		done = change_copies(win, link, &some, &piece, 1) / size_bytes;
-		unlock_pages(page_locks, from, end);
+		page_unlock_range(page_locks, from, end);
 		acc_advance(acc, done);
 		if (done < some.count)
 			return am_issue(win, link, acc);
@@ -467,11 +125,11 @@ static int issue_row_by_copies(struct oriel_win *win, struct link *link, struct 
 		uint32_t locks, done;
 
 		some.blocks = min_u32(acc->blocks, room);
-		locks = locks_of_row(&some, acc->remote_addr);
-		if (!trylock_these(page_locks, win->job->page_locks.process, locks))
+		locks = acc_locks_of_row(&some, acc->remote_addr);
+		if (!page_trylock_set(page_locks, win->job->page_locks.process, locks))
 			return am_issue(win, link, acc);
 		done = change_blocks(win, link, &some);
-		unlock_these(page_locks, locks);
+		page_unlock_set(page_locks, locks);
 		acc_advance_row(acc, done);
 		if (done < some.blocks)
 			return am_issue(win, link, acc);
@@ -504,21 +162,8 @@ static bool row_is_whole_in_copies(const struct acc *acc)
 	const size_t bytes = element_span(acc->type, acc->count);
 
 	return are_whole_in_copies(acc->type, acc->remote_addr, bytes) &&
-	       (acc->blocks == 0 || (are_apart(bytes, acc->row.target) && is_whole(acc->type, (uint64_t)acc->row.target)));
-}
-
-/* Returns whether the operation would overtake an active message for some of its bytes (A15). */
-static bool would_pass_am(const struct oriel_win *win, struct link *link, struct acc_span span)
-{
-	const uint64_t from = span.from - link->base;
-
-	if (!(link->marks & LINK_AM))
-		return false;
-	if (am_covers(link->peer, win->label, from, from + span.bytes))
-		return !link_applied(link);
-	if (am_is_applied(link->peer, link_am_number(link)))
-		link_forget_ams(link); /* the fast paths are open again */
-	return false;
+	       (acc->blocks == 0 ||
+	        (acc_blocks_are_apart(bytes, acc->row.target) && is_whole(acc->type, (uint64_t)acc->row.target)));
 }
 
 static bool has_copies(struct oriel_win *win, struct link *link)
@@ -568,14 +213,14 @@ uint64_t acc_change_list(struct oriel_win *win, struct link *link, const struct 
 	if (!list_is_whole_in_copies(acc->type, pieces, count))
 		return 0;
 	for (uint32_t i = 0; i < count; i++) {
-		locks |= locks_of_bytes(pieces[i].addr, pieces[i].size_bytes);
+		locks |= page_lock_set(pieces[i].addr, pieces[i].size_bytes);
 		pieces[i].here = win->room + at;
 		at += (uint32_t)pieces[i].size_bytes;
 	}
-	if (!trylock_these(page_locks, win->job->page_locks.process, locks))
+	if (!page_trylock_set(page_locks, win->job->page_locks.process, locks))
 		return 0;
 	bytes = change_copies(win, link, acc, pieces, count);
-	unlock_these(page_locks, locks);
+	page_unlock_set(page_locks, locks);
 	return bytes;
 }
 
@@ -596,7 +241,7 @@ int acc_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 		return ISSUE_LATER;
 	switch (route) {
 	case ACC_ROUTE_PAGE_LOCK:
-		return issue_by_page_lock(win, link, acc);
+		return acc_by_page_lock(win, link, acc);
 	case ACC_ROUTE_SELF:
 		return acc_apply_here(win->job, acc, target) ? 0 : ISSUE_LATER;
 	case ACC_ROUTE_DEVICE:

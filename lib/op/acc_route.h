@@ -64,6 +64,8 @@ static inline enum acc_route acc_route(const struct link *link, enum oriel_type 
 	return peer_page_locks(link->peer) ? ACC_ROUTE_PAGE_LOCK : ACC_ROUTE_AM;
 }
 
+/* acc_apply.c */
+
 /*
  * Applies an operation to window memory of this process, for the handler and for an origin that is
  * its own target. An operation on elements that processors share must be no longer than an active
@@ -73,6 +75,32 @@ bool acc_apply_here(struct oriel_job *job, const struct acc *acc, void *target);
 
 /* Applies a list, whose offsets are from `base`, as acc_apply_here does: all or none. */
 bool acc_apply_list_here(struct oriel_job *job, const struct am_list *list, uint8_t *base);
+
+/*
+ * Applies an operation by page locks, large ones upwards and downwards in turn, as copies go
+ * (copy.h). Returns 0 or ISSUE_LATER: *acc is the rest.
+ */
+int acc_by_page_lock(struct oriel_win *win, const struct link *link, struct acc *acc);
+
+#define ACC_GATHERED_BYTES 4096
+
+static inline bool acc_blocks_are_apart(size_t block_bytes, ptrdiff_t distance)
+{
+	return block_bytes <= ACC_GATHERED_BYTES / 2 &&
+	       (distance >= (ptrdiff_t)block_bytes || distance <= -(ptrdiff_t)block_bytes);
+}
+
+/* Returns the page locks of a row, also those between blocks that are close. */
+uint32_t acc_locks_of_row(const struct acc *acc, uint64_t from);
+
+/* Applies an operation to each block, by plain code or as acc_apply_locked. */
+void acc_combine_blocks(struct oriel_job *job, const struct acc *acc, uint8_t *to, bool plain);
+
+/* Returns where the first bytes of `count` elements end. */
+static inline uint64_t acc_first_bytes_end(uint64_t there, size_t count, size_t size_bytes)
+{
+	return there + (count - 1) * size_bytes + 1;
+}
 
 static inline size_t acc_changes(enum oriel_op op, size_t count)
 {

@@ -29,6 +29,7 @@
 #ifndef ORIEL_PAGE_LOCK_H
 #define ORIEL_PAGE_LOCK_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -124,6 +125,59 @@ static inline bool page_trylock(struct page_lock *page_lock, uint64_t process)
 static inline void page_unlock(struct page_lock *page_lock)
 {
 	flag_store(&page_lock->holder, 0); /* pairs with holder_change in page_trylock_free */
+}
+
+/* Locks of several pages. */
+
+static inline void page_unlock_range(struct page_lock_table *table, uint64_t from, uint64_t to)
+{
+	for (; from < to; from += page_rest(from))
+		page_unlock(page_lock_of(table, from));
+}
+
+/*
+ * Locks the first pages, as far as they are free. Returns where the locked bytes end; `from`: none.
+ */
+static inline uint64_t page_trylock_first(struct page_lock_table *table, uint64_t process, uint64_t from, uint64_t to,
+                                          uint32_t pages)
+{
+	uint64_t at = from + page_rest(from), most = at + (uint64_t)(pages - 1) * LOCKED_PAGE_BYTES;
+
+	if (!page_trylock(page_lock_of(table, from), process))
+		return from;
+	while (at < to && at < most && page_trylock_free(page_lock_of(table, at), process))
+		at += LOCKED_PAGE_BYTES;
+	return at < to ? at : to;
+}
+
+/* Returns the locks of pages, a bit each. */
+static inline uint32_t page_lock_set(uint64_t from, uint64_t size_bytes)
+{
+	uint64_t to = from + size_bytes;
+	uint32_t set = 0;
+
+	static_assert(PAGE_LOCKS == 32, "a bit for each");
+	for (; from < to; from += page_rest(from))
+		set |= UINT32_C(1) << page_lock_index(from);
+	return set;
+}
+
+static inline void page_unlock_set(struct page_lock_table *table, uint32_t set)
+{
+	for (; set; set &= set - 1)
+		page_unlock(&table->list[__builtin_ctz(set)]);
+}
+
+/* Takes all of these locks, or none. */
+static inline bool page_trylock_set(struct page_lock_table *table, uint64_t process, uint32_t set)
+{
+	for (uint32_t left = set; left; left &= left - 1) {
+		if (!page_trylock(&table->list[__builtin_ctz(left)], process)) {
+			page_unlock_set(table, set & ((left & -left) - 1));
+			return false;
+		}
+	}
+	return true;
 }
 
 #endif
