@@ -2,8 +2,9 @@
 /*
  * slowness.h - limits in time on a machine that is slow
  *
- * TESTS_SLOWNESS says how many times slower than usual the machine is (tests/slowness measures it). A limit that is multiplied
- * by it catches what never ends, and says nothing of how busy the machine is.
+ * TESTS_SLOWNESS says how many times slower than usual the machine is (tests/slowness measures it).
+ * A limit that is multiplied by it catches what never ends, and says nothing of how busy the
+ * machine is.
  */
 #ifndef ORIEL_TESTS_SLOWNESS_H
 #define ORIEL_TESTS_SLOWNESS_H

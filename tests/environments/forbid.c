@@ -4,8 +4,8 @@
  *
  *   environments-forbid ERROR CALL[,CALL...] PROGRAM [ARGUMENT...]
  *
- * The calls fail with this number (1: EPERM, 38: ENOSYS). Of fcntl "seals" is what asks for seals and sets them, of socket
- * "unix" what makes Unix sockets.
+ * The calls fail with this number (1: EPERM, 38: ENOSYS). Of fcntl "seals" is what asks for seals
+ * and sets them, of socket "unix" what makes Unix sockets.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* fuzz_image.c - programs, libraries and ld.so.cache as oriel-mpi reads them: every text it takes ends within the file */
+/*
+ * fuzz_image.c - programs, libraries and ld.so.cache as oriel-mpi reads them: every text it takes
+ * ends within the file
+ */
 #include "mpi/starter/cache.c"
 #undef MAGIC
 #define map map_image /* each file has one */

@@ -6,12 +6,12 @@
  *        beside apart
  *
  * The first word says which of the two is initialised first, the second which is finalized first;
- * "exit" leaves both to handlers of atexit. With "own" Oriel's ranks find each other by MPI_Allgather,
- * and not by the launcher. "apart": Oriel has come and gone, and a child too, before MPI comes. Each is used as soon as it is there, while the other is
- * there too, and after the other has gone: rings of messages by MPI, rings of puts by Oriel. Threads
- * of the program use both at once, and children are forked, one that ends with all handlers of exit
- * and one that runs another program. "<through>" is said by the handler that runs last, when
- * nothing of either is left.
+ * "exit" leaves both to handlers of atexit. With "own" Oriel's ranks find each other by
+ * MPI_Allgather, and not by the launcher. "apart": Oriel has come and gone, and a child too, before
+ * MPI comes. Each is used as soon as it is there, while the other is there too, and after the other
+ * has gone: rings of messages by MPI, rings of puts by Oriel. Threads of the program use both at
+ * once, and children are forked, one that ends with all handlers of exit and one that runs another
+ * program. "<through>" is said by the handler that runs last, when nothing of either is left.
  */
 #include <mpi.h>
 #include <oriel.h>

@@ -12,11 +12,12 @@
  * one has outlived the list: then comes the next kind. What the victim has posted before is in place when it dies.
  * Requests are counted by a post_send in front of the device's.
  *
- * The victim says how many active messages it has finished and whether it has sent its signal. Rank 0 has applied just these active messages, each whole, and takes that
- * signal, with all data before it, and no other. Then oriel_signal_wait reports the death to every
- * survivor, once, and so does each operation on the victim. Meanwhile, and afterwards, what the
- * survivors send each other is applied, and none of it is lost. How long an answer takes decides
- * whether more than one active message is in it: so its list may have some requests more or less.
+ * The victim says how many active messages it has finished and whether it has sent its signal. Rank
+ * 0 has applied just these active messages, each whole, and takes that signal, with all data before
+ * it, and no other. Then oriel_signal_wait reports the death to every survivor, once, and so does
+ * each operation on the victim. Meanwhile, and afterwards, what the survivors send each other is
+ * applied, and none of it is lost. How long an answer takes decides whether more than one active
+ * message is in it: so its list may have some requests more or less.
  */
 #include "multi.h"
 

@@ -294,7 +294,10 @@ bool multi_check(struct multi *m, bool held, const char *what, const char *file,
 	return held;
 }
 
-/* Whether the error's text begins with the rank, or the process of one that has none, and ends with the constant (E1). */
+/*
+ * Whether the error's text begins with the rank, or the process of one that has none, and ends with
+ * the constant (E1).
+ */
 static bool is_framed(const struct multi *m, const char *text, int rc)
 {
 	const char *constant = oriel_strerror(rc);

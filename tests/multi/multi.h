@@ -11,7 +11,8 @@
  * MULTI_BOARD=FILE:SLOT. Nothing on the board depends on what is tested.
  *
  * A check that fails is remembered and the case goes on, because a rank that left in the middle
- * would hang the others until the launcher ends them. A case that does not end is ended by an alarm, and the program with it.
+ * would hang the others until the launcher ends them. A case that does not end is ended by an
+ * alarm, and the program with it.
  *
  * Ranks wait for each other by multi_sync, or by words of the board that one raises and another
  * awaits. What must *not* happen (an operation that arrives too early) is tested by multi_drain,

@@ -308,7 +308,10 @@ static void large_integers(struct multi *m)
 #endif
 }
 
-/* A7, and what D8 says of zero: buffers that overlap, counts of nothing and of too much, an origin in one's own window. */
+/*
+ * A7, and what D8 says of zero: buffers that overlap, counts of nothing and of too much, an origin
+ * in one's own window.
+ */
 static void buffers(struct multi *m)
 {
 	const size_t many = 300000;

@@ -4,8 +4,8 @@
  * atomics for: by whichever ways the ranks have to each other and to themselves
  *
  * Rank 0 is the target of all, itself among them. Where each two ranks have a node of their own
- * (on_node) it is reached in three ways at once. MULTI_A10_ROUNDS is how often each of them adds in A10 (200 times, and to
- * memory that is not mapped).
+ * (on_node) it is reached in three ways at once. MULTI_A10_ROUNDS is how often each of them adds in
+ * A10 (200 times, and to memory that is not mapped).
  */
 #include "job/job.h"
 #include "conn/atomics_peer.h"

@@ -2,8 +2,9 @@
 /*
  * multi_bootstrap.c - ranks that the program has started, and that find each other by its own means
  *
- * The launcher has started one process; for each case the program forks four ranks, which share a board of memory. By it they
- * exchange, or put and get. Each puts to its neighbour; what goes wrong it says, and ends with 1.
+ * The launcher has started one process; for each case the program forks four ranks, which share a
+ * board of memory. By it they exchange, or put and get. Each puts to its neighbour; what goes wrong
+ * it says, and ends with 1.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -455,7 +455,10 @@ static void held_back_in_vain(struct multi *m)
 	munmap(memory, PAGE);
 }
 
-/* P5, DW5: complete waits for every post, also if it has found by then that an operation to another target is refused. */
+/*
+ * P5, DW5: complete waits for every post, also if it has found by then that an operation to another
+ * target is refused.
+ */
 static void refused_and_others_late(struct multi *m)
 {
 	oriel_win *win = open_dynamic(m);

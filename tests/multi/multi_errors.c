@@ -277,7 +277,10 @@ static void window_handles(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* Two epochs each way with the other rank: the second of each goes the shortest way, which remembers what it has checked. */
+/*
+ * Two epochs each way with the other rank: the second of each goes the shortest way, which
+ * remembers what it has checked.
+ */
 static void use_twice(struct multi *m, oriel_win *win, oriel_group *other)
 {
 	const uint64_t zero = 0;

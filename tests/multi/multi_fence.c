@@ -279,7 +279,10 @@ static void noprecede_nosucceed_does_nothing(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* F1: a put of one epoch does not come behind that of the next to the same place, though the origin need not wait for it. */
+/*
+ * F1: a put of one epoch does not come behind that of the next to the same place, though the origin
+ * need not wait for it.
+ */
 static void puts_of_two_epochs(struct multi *m)
 {
 	struct multi_window w;

@@ -841,7 +841,10 @@ static bool without_the_target(const struct multi_window *w, const struct sum *s
 	return acc_route(link_find(w->win, 0), sum->type, sum->disp, count) != ACC_ROUTE_AM;
 }
 
-/* One more in each element of a type; the first two by calls that also fetch, the rest together, if that does without the target. */
+/*
+ * One more in each element of a type; the first two by calls that also fetch, the rest together, if
+ * that does without the target.
+ */
 static void add_ones(struct multi *m, const struct multi_window *w, const struct sum *sum)
 {
 	size_t count = without_the_target(w, sum, ELEMENTS - 2) ? ELEMENTS - 2 : 1;

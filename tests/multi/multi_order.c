@@ -103,7 +103,10 @@ static struct change random_change(uint64_t *seed)
 	return change;
 }
 
-/* Call it, and do the same to what the target's bytes are to become. A comparison is with what is to be found, or not. */
+/*
+ * Call it, and do the same to what the target's bytes are to become. A comparison is with what is
+ * to be found, or not.
+ */
 static void issue_change(struct multi *m, oriel_win *win, struct change *change, int to, size_t share,
                          uint8_t *expected)
 {

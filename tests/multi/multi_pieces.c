@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * multi_pieces.c - the vector forms of put, get, accumulate and get_accumulate, with lists of many pieces: rules D1, D2,
- * D4, D6, A7, A9, A14
+ * multi_pieces.c - the vector forms of put, get, accumulate and get_accumulate, with lists of many
+ * pieces: rules D1, D2, D4, D6, A7, A9, A14
  *
  * Lists of pieces that are as long as those they go to take a short way on mapped memory (op/pieces.h); the others, and
  * what is not plain, a longer one. Every origin has bytes of its own at every target.

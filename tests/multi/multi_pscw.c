@@ -1047,8 +1047,8 @@ static void nostore_and_noput(struct multi *m)
 }
 
 /*
- * Epochs on memory that is mapped, between ranks that know each other, go the shortest way where nothing is awaited. Here
- * something is, or one of several has to be.
+ * Epochs on memory that is mapped, between ranks that know each other, go the shortest way where
+ * nothing is awaited. Here something is, or one of several has to be.
  */
 
 /* Each rank's post or complete of one round, as words: a rank raises its own to the round's number. */

@@ -774,8 +774,8 @@ static void send_and_fetch(struct multi *m, struct multi_window *w, uint8_t *ori
 }
 
 /*
- * D7: memory of a window whose members share memory, and of oriel_alloc, is an origin of operations to all ranks, though
- * a card may not know it yet. The second window's memory is the first one's.
+ * D7: memory of a window whose members share memory, and of oriel_alloc, is an origin of operations
+ * to all ranks, though a card may not know it yet. The second window's memory is the first one's.
  */
 static void origins_of_one_node(struct multi *m)
 {

@@ -281,7 +281,10 @@ static bool all_are(const struct numbers *all, int64_t value)
 	return true;
 }
 
-/* SW5: under one lock by loads and stores, by put and get, and by the family, in turn; readers beside each other load. */
+/*
+ * SW5: under one lock by loads and stores, by put and get, and by the family, in turn; readers
+ * beside each other load.
+ */
 static void ordered_by_locks(struct multi *m)
 {
 	oriel_group *group = mine(m);

@@ -126,7 +126,10 @@ static void ask_in_turn(struct multi *m, const struct multi_window *w, int round
 		multi_fail(m, __FILE__, __LINE__, "one of %d readers has held it after %d others", readers, (int)before);
 }
 
-/* Some rounds, each in another order, in which so many of the others ask exclusively, and the rest after them shared. */
+/*
+ * Some rounds, each in another order, in which so many of the others ask exclusively, and the rest
+ * after them shared.
+ */
 static void turns(struct multi *m, int writers)
 {
 	struct multi_window w;

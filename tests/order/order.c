@@ -102,7 +102,10 @@ static void *posts(void *arg)
 			sched_yield();
 			continue;
 		}
-		/* At first: as many are under way as few chunks serve, and are answered between that look and the chunk's choice. */
+		/*
+		 * At first: as many are under way as few chunks serve, and are answered between that look
+		 * and the chunk's choice.
+		 */
 		while (rings->out.req_head < ROUNDS / 2 && rings->out.req_head % SHM_FEW == 0 && !is_answered(&rings->out))
 			sched_yield();
 		req->raddr = rings->out.req_head;

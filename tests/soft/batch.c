@@ -2,8 +2,9 @@
 /*
  * batch.c - writes to private memory that are posted together: one system call, and each as if it came alone
  *
- * In the first case the peer stands still, and the system calls that move one write, which is two ranges, are forbidden: only
- * writes that go together are complete. In the others one of them is wrong.
+ * In the first case the peer stands still, and the system calls that move one write, which is two
+ * ranges, are forbidden: only writes that go together are complete. In the others one of them is
+ * wrong.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -35,8 +36,9 @@ static uint8_t *memory_with_key(struct two *two, struct ibv_mr **mr)
 }
 
 /*
- * Owns the memory, and says at the end whether pages up to `written` begin with their number, and the rest with zero. In the case
- * of GONE that is the page's which is gone, and the first one is not written to at its beginning.
+ * Owns the memory, and says at the end whether pages up to `written` begin with their number, and
+ * the rest with zero. In the case of GONE that is the page's which is gone, and the first one is
+ * not written to at its beginning.
  */
 static int owner(struct two *two, int written)
 {

@@ -228,7 +228,10 @@ static enum lab_verdict cq__event_when_armed(void)
 	return LAB_PASSED;
 }
 
-/* The caller cannot know when exactly a completion came: before he armed the queue, or behind that. Each has one event. */
+/*
+ * The caller cannot know when exactly a completion came: before he armed the queue, or behind that.
+ * Each has one event.
+ */
 static enum lab_verdict cq__event_of_an_earlier_completion(void)
 {
 	struct lab lab;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The bench for unreliable datagrams: two queue pairs for them in one process. What must not arrive is followed by what
- * must: datagrams of one queue pair to another come in order, and the first that comes is then the second that was sent.
+ * The bench for unreliable datagrams: two queue pairs for them in one process. What must not arrive
+ * is followed by what must: datagrams of one queue pair to another come in order, and the first
+ * that comes is then the second that was sent.
  */
 #ifndef SOFT_DATAGRAMS_H
 #define SOFT_DATAGRAMS_H

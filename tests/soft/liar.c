@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A peer that answers what it was not asked. It is stopped, and this process itself writes the answers into the memory
- * that it has in common with the peer. A request that got a wrong one fails, and the queue pair with it; nothing else is
- * done by it, and nothing waits for ever.
+ * A peer that answers what it was not asked. It is stopped, and this process itself writes the
+ * answers into the memory that it has in common with the peer. A request that got a wrong one
+ * fails, and the queue pair with it; nothing else is done by it, and nothing waits for ever.
  */
 #include <stdio.h>
 #include <stdlib.h>

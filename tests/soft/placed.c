@@ -91,7 +91,10 @@ static enum lab_verdict one_write(pid_t writer, volatile uint8_t *at, uint32_t l
 	return LAB_PASSED;
 }
 
-/* Whether it has stopped, and makes single steps: not everybody may look at another process, and emulators may know no steps. */
+/*
+ * Whether it has stopped, and makes single steps: not everybody may look at another process, and
+ * emulators may know no steps.
+ */
 static bool can_watch(pid_t writer)
 {
 	int status;

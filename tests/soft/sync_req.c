@@ -2,8 +2,9 @@
 /*
  * sync_req.c - softverbs_move where the peer looks into its pipes: a synchronous request goes to it
  *
- * In the first case the system calls that move bytes are forbidden to the process that moves: what has happened
- * all the same, the peer has done, which polls its completion queue. In the second it stops just when the request is sent.
+ * In the first case the system calls that move bytes are forbidden to the process that moves: what
+ * has happened all the same, the peer has done, which polls its completion queue. In the second it
+ * stops just when the request is sent.
  */
 #include <errno.h>
 #include <stdatomic.h>

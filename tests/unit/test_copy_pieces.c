@@ -36,7 +36,10 @@ static void done(void)
 	free(to);
 }
 
-/* Whether `size_bytes` bytes have come from one place to the other, and those around them are as they were, which they become. */
+/*
+ * Whether `size_bytes` bytes have come from one place to the other, and those around them are as
+ * they were, which they become.
+ */
 static bool came(size_t to_shift, size_t from_shift, size_t size_bytes)
 {
 	bool right = memcmp(to + to_shift, from + from_shift, size_bytes) == 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_early.c - what the kernel makes a process with threads wait for, by RCU grace periods, is done when the library is loaded.
+ * test_early.c - what the kernel makes a process with threads wait for, by RCU grace periods, is
+ * done when the library is loaded.
  *
  * The suite is the first, and looks when it is made: nothing of the library has been called then.
  */

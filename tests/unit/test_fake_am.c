@@ -406,7 +406,10 @@ static void am__of_nonsense_are_refused_to_their_sender_only(void)
 	}
 }
 
-/* Returns the fewest requests that a message takes. Pings of ranks that wait may come between, the more on a busy machine. */
+/*
+ * Returns the fewest requests that a message takes. Pings of ranks that wait may come between, the
+ * more on a busy machine.
+ */
 static uint64_t least_requests(struct rank *rank, struct peer *peer, const struct am_message *message, uint64_t enough)
 {
 	uint64_t least = UINT64_MAX;

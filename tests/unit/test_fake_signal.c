@@ -148,8 +148,8 @@ static void operate(struct rank *rank, struct table *table)
 }
 
 /*
- * A get, or three puts that do not continue each other, and an ADD. The target may answer, or tell that it rests, between
- * any two requests; not in each try.
+ * A get, or three puts that do not continue each other, and an ADD. The target may answer, or tell
+ * that it rests, between any two requests; not in each try.
  */
 static void add_by_target(struct rank *rank, struct table *table, bool get, struct cost want)
 {

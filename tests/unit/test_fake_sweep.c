@@ -72,7 +72,10 @@ static int errors_of(const struct rank ranks[], int size)
 	return errors;
 }
 
-/* A run without a fault. A rank that gets no processor may miss the short limit for connecting that faults are swept with. */
+/*
+ * A run without a fault. A rank that gets no processor may miss the short limit for connecting that
+ * faults are swept with.
+ */
 static int errors_without_fault(struct rank ranks[], int size, rank_function *function, const char *what)
 {
 	setenv("ORIEL_CONNECT_TIMEOUT", "25", 1);

@@ -208,7 +208,10 @@ static void wire_put__small_ones_leave_with_the_flag(void)
 	part();
 }
 
-/* So many puts of a size, one behind the other there; those of memory with a key are so here, too. How many requests they became. */
+/*
+ * So many puts of a size, one behind the other there; those of memory with a key are so here, too.
+ * How many requests they became.
+ */
 static uint64_t put_in_a_row(size_t count, size_t size, size_t offset, bool registered)
 {
 	uint64_t before = a.wire.posted;
@@ -518,7 +521,10 @@ static void wire_compare_and_swap__every_level(void)
 	}
 }
 
-/* The next request waits for the reads and atomics that are outstanding, once; without any there is nothing to wait for. */
+/*
+ * The next request waits for the reads and atomics that are outstanding, once; without any there is
+ * nothing to wait for.
+ */
 static void wire_fence__behind_reads_and_atomics_only(void)
 {
 	uint64_t number;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* puts.c TURNS CALL... - rank 0 makes each call so many times under callgrind, which writes a file of instructions for each call. */
+/*
+ * puts.c TURNS CALL... - rank 0 makes each call so many times under callgrind, which writes a file
+ * of instructions for each call.
+ */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bottom.c - a window of all addresses, from MPI_BOTTOM on: it is left to the MPI. Open MPI makes it, MPICH refuses it. */
+/*
+ * bottom.c - a window of all addresses, from MPI_BOTTOM on: it is left to the MPI. Open MPI makes
+ * it, MPICH refuses it.
+ */
 #include "layer.h"
 
 #include <stdint.h>

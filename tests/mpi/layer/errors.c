@@ -59,7 +59,10 @@ static void I5_range(void)
 	MPI_Win_unlock(layer_right(), win);
 }
 
-/* Displacements whose bytes are no number, and negative ones that a datatype's gap would bring back, are out of range too. */
+/*
+ * Displacements whose bytes are no number, and negative ones that a datatype's gap would bring
+ * back, are out of range too.
+ */
 static void I5_range_beyond_numbers(void)
 {
 	const MPI_Aint wraps = (MPI_Aint)1 << (8 * sizeof(MPI_Aint) - 2);

@@ -2,8 +2,9 @@
 /*
  * forked.c - a program that forks between its epochs, and goes on
  *
- * While a child lives the parent's pages are the child's too, until one of the two writes them: what peers put must come to the
- * parent, and what the parent stores must be what they get. Children live until the parent has done so.
+ * While a child lives the parent's pages are the child's too, until one of the two writes them:
+ * what peers put must come to the parent, and what the parent stores must be what they get.
+ * Children live until the parent has done so.
  */
 #include "layer.h"
 
@@ -22,7 +23,10 @@ struct child {
 	int hold; /* it ends when this is closed */
 };
 
-/* It computes, and calls nothing of MPI's. What it writes is its own, the window's memory left out, which may be shared. */
+/*
+ * It computes, and calls nothing of MPI's. What it writes is its own, the window's memory left out,
+ * which may be shared.
+ */
 static void compute(int until)
 {
 	static int numbers[NUMBERS];
@@ -113,7 +117,10 @@ static void transfer(MPI_Win win, int *memory, int turn)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* With a child beside, with one that has ended, and behind another program; the first window has had operations before or not. */
+/*
+ * With a child beside, with one that has ended, and behind another program; the first window has
+ * had operations before or not.
+ */
 static void fork_between(MPI_Win win, int *memory, int first)
 {
 	memset(memory, 0, NUMBERS * sizeof(int));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* intercomm.c - a window on an intercommunicator is what the MPI makes of it: an error, or a window; others are Oriel's as ever. */
+/*
+ * intercomm.c - a window on an intercommunicator is what the MPI makes of it: an error, or a
+ * window; others are Oriel's as ever.
+ */
 #include "layer.h"
 
 static int class_of(int code)

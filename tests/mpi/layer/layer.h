@@ -2,8 +2,8 @@
 /*
  * layer.h - programs that use MPI alone, and that are run with and without oriel-mpi
  *
- * A program is a list of cases, which all ranks run together. Rank 0 prints "ok CASE" or "not ok CASE: on N ranks" for each, and
- * last how many there were of each.
+ * A program is a list of cases, which all ranks run together. Rank 0 prints "ok CASE" or "not ok
+ * CASE: on N ranks" for each, and last how many there were of each.
  */
 #ifndef TESTS_MPI_LAYER_H
 #define TESTS_MPI_LAYER_H

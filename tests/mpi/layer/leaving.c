@@ -2,7 +2,8 @@
 /*
  * leaving.c - windows while MPI_Finalize deletes what hangs at MPI_COMM_SELF
  *
- * That is the first that it does, and MPI still works there. Callbacks are called last set first, and each tells its case.
+ * That is the first that it does, and MPI still works there. Callbacks are called last set first,
+ * and each tells its case.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * requests.c - requests of operations in arrays beside those of messages, their statuses, what is open when the epoch ends, what is
- * freed, and epochs of fence and of start.
+ * requests.c - requests of operations in arrays beside those of messages, their statuses, what is
+ * open when the epoch ends, what is freed, and epochs of fence and of start.
  */
 #include "layer.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * sessions.c - windows on a session's communicator: the MPI's own while there is no MPI_COMM_WORLD, which Oriel's job is made of, and
- * Oriel's when there is.
+ * sessions.c - windows on a session's communicator: the MPI's own while there is no MPI_COMM_WORLD,
+ * which Oriel's job is made of, and Oriel's when there is.
  */
 #include <mpi.h>
 #include <stdio.h>

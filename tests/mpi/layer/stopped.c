@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* stopped.c - a rank that gets no processor for some seconds is waited for, also by one that has no connection to it yet. */
+/*
+ * stopped.c - a rank that gets no processor for some seconds is waited for, also by one that has no
+ * connection to it yet.
+ */
 #include "layer.h"
 
 #include <signal.h>

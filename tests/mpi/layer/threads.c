@@ -2,9 +2,11 @@
 /*
  * threads.c [funneled | serialized] - threads of a program, at each level of MPI_Init_thread
  *
- * At MPI_THREAD_MULTIPLE, without an argument, threads have windows of their own, on duplicates of one communicator, and there are
- * messages beside, also in one array with requests of operations. Serialized they take turns on one window: each call is made by
- * another thread than the one before. Funneled the main thread makes the calls, and the others load and store what they transfer.
+ * At MPI_THREAD_MULTIPLE, without an argument, threads have windows of their own, on duplicates of
+ * one communicator, and there are messages beside, also in one array with requests of operations.
+ * Serialized they take turns on one window: each call is made by another thread than the one
+ * before. Funneled the main thread makes the calls, and the others load and store what they
+ * transfer.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -116,8 +118,8 @@ static void use_requests(const struct own_thread *thread)
 static const struct timespec a_while = { 0, 100000 };
 
 /*
- * The layer's call comes here first, and takes its time: so other threads come between what the layer does before it and
- * behind it.
+ * The layer's call comes here first, and takes its time: so other threads come between what the
+ * layer does before it and behind it.
  */
 int PMPI_Grequest_complete(MPI_Request done)
 {

@@ -2,8 +2,9 @@
 /*
  * typemaps.c - random datatypes, with steps, bounds and extents of either sign, against their typemaps
  *
- * Each datatype is made together with a list of where its bytes lie, by the definition of its constructor; no call of MPI says
- * it. Extents are asked for, since they are MPI's business. TYPEMAPS_SEED is where they begin; what fails says how to repeat it.
+ * Each datatype is made together with a list of where its bytes lie, by the definition of its
+ * constructor; no call of MPI says it. Extents are asked for, since they are MPI's business.
+ * TYPEMAPS_SEED is where they begin; what fails says how to repeat it.
  */
 #include "layer.h"
 
@@ -44,7 +45,10 @@ static int between(int low, int high)
 	return low + below(high - low + 1);
 }
 
-/* `times` of a part, each its extent from the one before, the first at `offset`. What is too long is cut, and thrown away later. */
+/*
+ * `times` of a part, each its extent from the one before, the first at `offset`. What is too long
+ * is cut, and thrown away later.
+ */
 static void append(struct typemap *map, const struct typemap *part, int times, MPI_Aint offset)
 {
 	for (int i = 0; i < times; i++) {

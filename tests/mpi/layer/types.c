@@ -2,10 +2,11 @@
 /*
  * types.c [own] - every predefined datatype with every operation that the standard defines on it, by every call
  *
- * What is expected is computed here, in C. With "own", which says that the MPI's own implementation is looked at, what these get
- * wrong is left out: REAL*16 and its complex, which Open MPI does not combine and MPICH takes for C's long double; the least and the
- * greatest of unsigned numbers, which they take for signed ones, as Open MPI takes offsets for unsigned ones; and what is refused,
- * for which both of them can crash.
+ * What is expected is computed here, in C. With "own", which says that the MPI's own implementation
+ * is looked at, what these get wrong is left out: REAL*16 and its complex, which Open MPI does not
+ * combine and MPICH takes for C's long double; the least and the greatest of unsigned numbers,
+ * which they take for signed ones, as Open MPI takes offsets for unsigned ones; and what is
+ * refused, for which both of them can crash.
  */
 #include "layer.h"
 
@@ -390,7 +391,10 @@ static int class_of(int code)
 	return class;
 }
 
-/* Both MPIs add bytes and characters up, though the standard does not, and have logical operations on Fortran's integers. */
+/*
+ * Both MPIs add bytes and characters up, though the standard does not, and have logical operations
+ * on Fortran's integers.
+ */
 static bool refused(const struct row *row, enum op op)
 {
 	if (row->type == MPI_BYTE || row->type == MPI_CHAR || row->type == MPI_CHARACTER)

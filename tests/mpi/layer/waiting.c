@@ -98,7 +98,10 @@ static const char *last_error(void)
 	return call ? call() : NULL;
 }
 
-/* Whether a turn is done without an error; one from before, of a device that is not there for instance, does not count. */
+/*
+ * Whether a turn is done without an error; one from before, of a device that is not there for
+ * instance, does not count.
+ */
 static int is_silent(const char *before)
 {
 	return listed && listed() == 0 && last_error() && strcmp(last_error(), before) == 0;

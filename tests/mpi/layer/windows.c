@@ -388,7 +388,10 @@ static int use_whole(MPI_Win win, int keyval, void *value, void *extra)
 	return MPI_SUCCESS;
 }
 
-/* Three attributes; the keyval of the third is freed while it is there, and the first is set again, and so the latest. */
+/*
+ * Three attributes; the keyval of the third is freed while it is there, and the first is set again,
+ * and so the latest.
+ */
 static void make_whole(int keyvals[3], int values[3])
 {
 	MPI_Win_allocate(16, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &whole_memory, &whole);

@@ -75,7 +75,10 @@ static size_t words_at(const struct memory *m)
 	return slots_of(m) + SUMS + SOURCE;
 }
 
-/* A displacement in the target's units; all offsets that are asked for are multiples of 8, and so is each unit's part of them. */
+/*
+ * A displacement in the target's units; all offsets that are asked for are multiples of 8, and so
+ * is each unit's part of them.
+ */
 static MPI_Aint disp(const struct memory *m, int target, size_t offset)
 {
 	return m->bases ? m->bases[target] + (MPI_Aint)offset : (MPI_Aint)(offset / (size_t)m->unit);
@@ -258,8 +261,8 @@ static MPI_Request *some_request(void)
 }
 
 /*
- * The predefined types, and the operations whose order does not matter, to memory that is zero at first. No type has bytes that
- * belong to no value, which an MPI may copy or leave.
+ * The predefined types, and the operations whose order does not matter, to memory that is zero at
+ * first. No type has bytes that belong to no value, which an MPI may copy or leave.
  */
 static const struct element {
 	MPI_Datatype type;
@@ -509,7 +512,10 @@ static void epoch(const struct memory *m)
 	}
 }
 
-/* Its own memory, under a lock, between two barriers. A sum of it, and of what has been got; then all of it is as it was. */
+/*
+ * Its own memory, under a lock, between two barriers. A sum of it, and of what has been got; then
+ * all of it is as it was.
+ */
 static uint64_t look(const struct memory *m)
 {
 	uint64_t sum = 0;
