@@ -96,10 +96,8 @@ void progress_idle(void *context)
 }
 
 /*
- * a hook in UCX's progress function, by which MPICH's waits serve Oriel (progress.h)
- *
- * The layer precedes UCX in symbol order, so the MPI's calls of this function come here and are
- * passed on.
+ * a hook in UCX's progress function, by which MPICH's waits serve Oriel (progress.h): the layer
+ * precedes UCX in symbol order
  */
 
 #ifndef OPEN_MPI

@@ -53,14 +53,19 @@ const struct layout *layout_list(struct layout_maker *maker, size_t count, struc
 const struct layout *layout_at(struct layout_maker *maker, ptrdiff_t offset, const struct layout *part);
 void layout_free(struct layout_maker *maker);
 
+/* Returns the layout, or the only one of a list, *ahead. */
+static inline const struct layout *layout_only(const struct layout *layout, ptrdiff_t *ahead)
+{
+	const bool has_one = layout->kind == LAYOUT_LIST && layout->count == 1;
+
+	*ahead = has_one ? layout->entries[0].offset : 0;
+	return has_one ? layout->entries[0].part : layout;
+}
+
 /* Returns the loop over a run that the layout is, *ahead of its address; or NULL. */
 static inline const struct layout *layout_is_row(const struct layout *layout, ptrdiff_t *ahead)
 {
-	*ahead = 0;
-	if (layout->kind == LAYOUT_LIST && layout->count == 1) {
-		*ahead = layout->entries[0].offset;
-		layout = layout->entries[0].part;
-	}
+	layout = layout_only(layout, ahead);
 	return layout->kind == LAYOUT_LOOP && layout->part->kind == LAYOUT_RUN ? layout : NULL;
 }
 

@@ -6,8 +6,7 @@
  *
  * A plain operation has the same datatype and count on both sides, without gaps, and its target is
  * a rank of the window. Programs repeat such calls, so the next one only checks that the handles
- * are equal, and none has been removed since: a freed handle may become another's. Copies and
- * accumulates have a cache each.
+ * are equal, and none has been removed since: a freed handle may become another's.
  */
 #ifndef ORIEL_MPI_CALL_CACHE_H
 #define ORIEL_MPI_CALL_CACHE_H

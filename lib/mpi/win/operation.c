@@ -76,48 +76,75 @@ static int truncated(const struct operation *operation)
 	return refuse(operation, MPI_ERR_TRUNCATE, "the data has no room on the other side");
 }
 
-/* The other side must have room for the source's bytes. */
+/*
+ * Returns false if the target begins before the window, or beyond any. Addresses in dynamic windows
+ * may wrap.
+ */
+static bool begins_inside(const struct operation *operation, size_t target_offset)
+{
+	return operation->window->flavor == MPI_WIN_FLAVOR_DYNAMIC || target_offset <= PTRDIFF_MAX;
+}
+
+/*
+ * Returns whether the side is one piece, *ahead of its address. A pair with a gap is one element.
+ */
+static bool is_piece(const struct side *side, const struct layout *layout, ptrdiff_t *ahead)
+{
+	const struct datatype *known = side->known;
+
+	*ahead = 0;
+	if (known->dense)
+		return true;
+	layout = layout_only(layout, ahead);
+	return layout->kind == LAYOUT_RUN && (side->count == 1 || known->extent_bytes == (ptrdiff_t)layout->size_bytes);
+}
+
+static bool is_target_piece(const struct operation *operation, const struct layout *layout, ptrdiff_t *ahead)
+{
+	return is_piece(&operation->target, layout, ahead) &&
+	       (*ahead == 0 || begins_inside(operation, operation_offset(operation)));
+}
+
 static int copy(const struct operation *operation)
 {
 	const bool get = operation->kind == OPERATION_GET;
 	const struct side *origin = &operation->origin, *target = &operation->target;
 	size_t bytes = bytes_of(get ? target : origin), offset = operation_offset(operation);
 	oriel_win *win = operation->window->win;
+	ptrdiff_t here, there;
 	int rc;
 
 	if (bytes > bytes_of(get ? origin : target))
 		return truncated(operation);
-	if (!origin->known->dense || !target->known->dense)
+	if (!is_piece(origin, origin->known->bytes, &here) || !is_target_piece(operation, target->known->bytes, &there))
 		rc = transfer(operation, bytes, offset, ORIEL_REPLACE);
 	else if (get)
-		rc = oriel_get(win, origin->addr, bytes, operation->rank, offset);
+		rc = oriel_get(win, (uint8_t *)origin->addr + here, bytes, operation->rank, offset + (size_t)there);
 	else
-		rc = oriel_put(win, origin->addr, bytes, operation->rank, offset);
+		rc = oriel_put(win, (uint8_t *)origin->addr + here, bytes, operation->rank, offset + (size_t)there);
 	return error_of_call(operation->window, rc);
 }
 
-/* A pair with a gap is one element. */
-static bool whole(const struct side *side)
-{
-	const struct datatype *known = side->known;
+struct ahead {
+	ptrdiff_t origin, result, target;
+};
 
-	return known->dense ||
-	       (known->elements->kind == LAYOUT_RUN && known->extent_bytes == (ptrdiff_t)known->elements->size_bytes);
+static bool are_pieces(const struct operation *operation, enum oriel_op op, struct ahead *ahead)
+{
+	const struct side *origin = &operation->origin, *result = &operation->result;
+
+	*ahead = (struct ahead){ 0 };
+	return is_target_piece(operation, operation->target.known->elements, &ahead->target) &&
+	       (op == ORIEL_NO_OP || is_piece(origin, origin->known->elements, &ahead->origin)) &&
+	       (operation->kind == OPERATION_ACCUMULATE || is_piece(result, result->known->elements, &ahead->result));
 }
 
-static bool wholly(const struct operation *operation, enum oriel_op op)
-{
-	return whole(&operation->target) && (op == ORIEL_NO_OP || whole(&operation->origin)) &&
-	       (operation->kind == OPERATION_ACCUMULATE || whole(&operation->result));
-}
-
-/* Returns the origin's bytes, or the target's if only fetched. */
 static size_t combined_bytes(const struct operation *operation, enum oriel_op op)
 {
 	return element_bytes_of(op == ORIEL_NO_OP ? &operation->target : &operation->origin);
 }
 
-/* Oriel checks target and epoch. */
+/* Oriel checks the rest. */
 static int combine_nothing(const struct operation *operation)
 {
 	return error_of_call(operation->window,
@@ -129,9 +156,11 @@ static int combine(const struct operation *operation)
 {
 	const enum oriel_op op = element_op(operation->op);
 	const enum oriel_type element = operation->target.known->element;
-	const size_t bytes = combined_bytes(operation, op), offset = operation_offset(operation);
+	const size_t bytes = combined_bytes(operation, op);
+	size_t count, offset = operation_offset(operation);
 	oriel_win *win = operation->window->win;
-	size_t count;
+	struct ahead ahead;
+	uint8_t *origin;
 	int rc;
 
 	if (bytes == 0)
@@ -141,12 +170,14 @@ static int combine(const struct operation *operation)
 	if (operation->kind == OPERATION_GET_ACCUMULATE && bytes > element_bytes_of(&operation->result))
 		return truncated(operation);
 	count = bytes / oriel_type_bytes(element);
-	if (!wholly(operation, op))
-		rc = transfer(operation, bytes, offset, op);
-	else if (operation->kind == OPERATION_ACCUMULATE)
-		rc = oriel_accumulate(win, operation->origin.addr, count, element, op, operation->rank, offset);
+	if (!are_pieces(operation, op, &ahead))
+		return error_of_call(operation->window, transfer(operation, bytes, offset, op));
+	origin = (uint8_t *)operation->origin.addr + ahead.origin;
+	offset += (size_t)ahead.target;
+	if (operation->kind == OPERATION_ACCUMULATE)
+		rc = oriel_accumulate(win, origin, count, element, op, operation->rank, offset);
 	else
-		rc = oriel_get_accumulate(win, operation->origin.addr, operation->result.addr, count, element, op,
+		rc = oriel_get_accumulate(win, origin, (uint8_t *)operation->result.addr + ahead.result, count, element, op,
 		                          operation->rank, offset);
 	return error_of_call(operation->window, rc);
 }
@@ -337,15 +368,6 @@ static void take(struct oriel_origin_piece to[], struct walk *walk, size_t bytes
 	for (size_t i = 0; i < count; i++)
 		to[i] = (struct oriel_origin_piece){ addr + (ptrdiff_t)i * step, bytes };
 	skip(walk, bytes, count);
-}
-
-/*
- * Returns false if the target begins before the window, or beyond any. Addresses in dynamic windows
- * may wrap.
- */
-static bool begins_inside(const struct operation *operation, size_t target_offset)
-{
-	return operation->window->flavor == MPI_WIN_FLAVOR_DYNAMIC || target_offset <= PTRDIFF_MAX;
 }
 
 static bool is_outside(const struct pieces *pieces)
