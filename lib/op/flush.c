@@ -40,7 +40,6 @@ static bool look_again(const struct oriel_win *win, struct link *link, struct wa
 	return false;
 }
 
-/* Does what flush_link does, for a link with nothing deferred. */
 static bool flush_issued(const struct oriel_win *win, struct link *link, bool local, bool first)
 {
 	struct watermark upto = watermark_to_flush(link, local);

@@ -568,25 +568,36 @@ int transfer_rdma(struct oriel_win *win, struct link *link, void *here, size_t s
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 
+#define ALONE_MIN 2048 /* bytes; a peer that polls takes fewer as fast, with the flag behind them */
+
+/* Returns whether a small put is likely to be the only one before a flush or the epoch's end. */
+static bool is_alone(const struct oriel_win *win, struct link *link, size_t size_bytes)
+{
+	if (!(link->marks & LINK_LOCK))
+		return size_bytes >= ALONE_MIN && direct_put_is_alone(&link->peer->direct, win->epoch_serial);
+	if (!(link->marks & LINK_FLUSHED))
+		return false;
+	link->marks &= (uint16_t)~LINK_FLUSHED;
+	return true;
+}
+
 /*
- * Has the device copy at once, behind what was posted before: gets; and in lock epochs large puts,
- * and the first small put after a flush, since another flush may follow. Other small puts travel
- * together. Returns false if the operation has to be posted.
+ * Has the device copy at once, behind what was posted before: gets, large puts, and small puts that
+ * are alone. Others travel together. Returns false if the operation has to be posted.
  */
-static bool copy_sync(struct link *link, void *here, size_t size_bytes, struct transfer t)
+static bool copy_sync(const struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t)
 {
 	struct direct_access *direct = &link->peer->direct;
 	struct remote there = { t.addr, t.rkey };
 
 	if (t.kind == OP_GET)
 		return direct_get_sync(direct, here, size_bytes, there);
-	if (!(link->marks & LINK_LOCK) || (size_bytes <= WIRE_BATCH_MAX && !(link->marks & LINK_FLUSHED)))
+	if (size_bytes <= WIRE_BATCH_MAX && !is_alone(win, link, size_bytes))
 		return false;
-	link->marks &= (uint16_t)~LINK_FLUSHED;
 	return direct_put_sync(direct, here, size_bytes, there);
 }
 
 int transfer_sync(struct oriel_win *win, struct link *link, void *here, size_t size_bytes, struct transfer t)
 {
-	return copy_sync(link, here, size_bytes, t) ? 0 : transfer_rdma(win, link, here, size_bytes, t);
+	return copy_sync(win, link, here, size_bytes, t) ? 0 : transfer_rdma(win, link, here, size_bytes, t);
 }

@@ -80,6 +80,19 @@ bool direct_get_sync(struct direct_access *direct, void *here, size_t size_bytes
 	return move(direct, here, size_bytes, there, false);
 }
 
+bool direct_put_is_alone(struct direct_access *direct, uint64_t epoch)
+{
+	bool first, alone;
+
+	owned_lock_take(&direct->wire->lock);
+	first = direct->put_epoch != epoch;
+	alone = first && !direct->puts_many;
+	direct->put_epoch = epoch;
+	direct->puts_many = !first;
+	owned_lock_give(&direct->wire->lock);
+	return alone;
+}
+
 bool direct_polls(struct direct_access *direct)
 {
 	struct wire *wire = direct->wire;

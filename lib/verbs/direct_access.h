@@ -42,6 +42,8 @@ struct direct_access {
 	bool self;           /* the peer is this process */
 	uint32_t slab_count; /* written under wire->lock, read by state_load */
 	struct direct_slab slabs[DIRECT_SLABS_MAX];
+	uint64_t put_epoch; /* of the last put; guarded by wire->lock, as puts_many */
+	bool puts_many;     /* that epoch had several */
 };
 
 void direct_init(struct direct_access *direct, struct wire *wire, const struct device *device, bool self);
@@ -67,6 +69,9 @@ static inline bool direct_has_copy_sync(const struct direct_access *direct)
  */
 bool direct_put_sync(struct direct_access *direct, const void *here, size_t size_bytes, struct remote there);
 bool direct_get_sync(struct direct_access *direct, void *here, size_t size_bytes, struct remote there);
+
+/* Returns whether a put is the first one of its epoch, and the last epoch had no second one. */
+bool direct_put_is_alone(struct direct_access *direct, uint64_t epoch);
 
 /* Returns whether a thread of the peer polls now, as far as known. */
 bool direct_polls(struct direct_access *direct);

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "job/job.h"
+#include "verbs/direct_access.h"
+#include "win/link.h"
 #include "win/win.h"
 
 enum { ENTERED, ISSUED, FENCED };
@@ -301,11 +303,62 @@ static void puts_of_two_epochs(struct multi *m)
 	multi_window_close(m, &w);
 }
 
+#define PUT_BYTES 4096
+#define PUTS 3
+#define IN_A_ROW 4
+
+static bool copies_at_once(struct link *link)
+{
+	uint64_t word;
+
+	return link->route == ROUTE_SYNC &&
+	       direct_get_sync(&link->peer->direct, &word, sizeof(word), (struct remote){ link->base, link->rkey });
+}
+
+static bool all_are(const uint8_t *bytes, size_t count, uint8_t value)
+{
+	return bytes[0] == value && memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
+/* Puts of one epoch, more or fewer than in the epoch before. Where a device copies, one is not posted if it is alone. */
+static void puts_alone_and_together(struct multi *m)
+{
+	uint8_t *parts = multi_alloc(PUTS * PUT_BYTES);
+	int right = (m->rank + 1) % m->size, at_once = 0;
+	struct multi_window w;
+	struct link *link;
+	bool copies;
+
+	multi_window_open(m, &w, PUTS * PUT_BYTES);
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	CHECK_OK(m, oriel_put(w.win, parts, 1, right, 0));
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	link = link_find(w.win, right);
+	copies = copies_at_once(link);
+	for (int round = 0; round < 8 * IN_A_ROW; round++) {
+		const int puts = 1 + round / IN_A_ROW % PUTS;
+		const uint64_t posted = link->last_number;
+
+		memset(parts, round + 1, PUTS * PUT_BYTES);
+		for (int i = 0; i < puts; i++)
+			CHECK_OK(m, oriel_put(w.win, parts + i * PUT_BYTES, PUT_BYTES, right, (size_t)i * PUT_BYTES));
+		at_once += link->last_number == posted;
+		CHECK(m, !copies || puts == 1 || round % IN_A_ROW == 0 || link->last_number != posted);
+		CHECK_OK(m, oriel_win_fence(w.win, 0));
+		CHECK(m, all_are(w.base, (size_t)puts * PUT_BYTES, (uint8_t)(round + 1)));
+		CHECK_OK(m, oriel_win_fence(w.win, 0));
+	}
+	CHECK(m, !copies || at_once > 0);
+	multi_window_close(m, &w);
+	free(parts);
+}
+
 static const struct multi_case cases[] = {
 	{ "F1_data_is_complete_after_fence", 0, data_is_complete_after_fence },
 	{ "F1_fences_in_close_order", 0, fences_in_close_order },
 	{ "F1_puts_of_two_epochs", 2, puts_of_two_epochs },
 	{ "F1_numbers_across_2_32", 3, numbers_across_2_32 },
+	{ "F1_puts_alone_and_together", 2, puts_alone_and_together },
 	{ "F2_operations_wait_for_the_target", 4, operations_wait_for_the_target },
 	{ "F3_epoch_kinds_alternate", 0, epoch_kinds_alternate },
 	{ "F3_quiet_fence_epoch_is_no_epoch", 2, quiet_fence_epoch_is_no_epoch },

@@ -15,8 +15,6 @@
  *
  * A large transfer is sent in parts, some ahead of the answers: one side fills chunks while the
  * other empties them. Each answer restarts the time limit.
- *
- * In adversary mode all operations go by the queue.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
