@@ -30,9 +30,14 @@ static inline void flushed(struct link *link)
 	link->marks = (uint16_t)((link->marks & ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING)) | LINK_FLUSHED);
 }
 
-/* Polls for as long as a card's small operation takes. Returns whether it is complete. */
+/*
+ * Polls for as long as a card's small operation takes; not for messages, which their target does
+ * not apply while it is in here itself.
+ */
 static bool look_again(const struct oriel_win *win, struct link *link, struct watermark upto)
 {
+	if (upto.am_number > 0)
+		return false;
 	for (uint32_t looks = job_oversubscribed(win->job) ? 1 : WIN_LOOKS; looks > 0; looks--) {
 		if (watermark_complete(link, &upto))
 			return true;

@@ -568,9 +568,9 @@ int transfer_rdma(struct oriel_win *win, struct link *link, void *here, size_t s
 	return rc == ORIEL_ERR_PEER ? win_peer_error(win, link->rank) : rc;
 }
 
-#define ALONE_MIN 2048 /* bytes; a peer that polls takes fewer as fast, with the flag behind them */
+#define ALONE_MIN 2048 /* bytes; a peer that polls takes fewer as fast */
 
-/* Returns whether a small put is likely to be the only one before a flush or the epoch's end. */
+/* Returns whether a small put is likely to be the only one before a flush. */
 static bool is_alone(const struct oriel_win *win, struct link *link, size_t size_bytes)
 {
 	if (!(link->marks & LINK_LOCK))
