@@ -95,12 +95,18 @@ static void retire(struct wire *wire, uint64_t number)
 	counter_store(&wire->retired, number); /* pairs with the counter_load of wire_done: got data is in place */
 }
 
+static bool is_of_memory(enum ibv_wc_status status)
+{
+	return status == IBV_WC_LOC_PROT_ERR || status == IBV_WC_REM_ACCESS_ERR || status == IBV_WC_REM_OP_ERR;
+}
+
 static void fail_completion(struct wire *wire, const struct ibv_wc *wc)
 {
-	char text[128];
+	static const char hint[] = ": memory of a window or buffer is not mapped, or a get's buffer cannot be written";
+	char text[256];
 
-	snprintf(text, sizeof(text), "work request failed: %s (vendor error 0x%x)",
-	         wire->device->functions->wc_status_str(wc->status), wc->vendor_err);
+	snprintf(text, sizeof(text), "work request failed: %s (vendor error 0x%x)%s",
+	         wire->device->functions->wc_status_str(wc->status), wc->vendor_err, is_of_memory(wc->status) ? hint : "");
 	wire_fail(wire, text);
 }
 

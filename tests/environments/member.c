@@ -14,6 +14,7 @@
  *   end              oriel_finalize                    await:FILE    wait until a file exists
  *   allocate:BYTES   make and free such a window       die:SIGNAL    raise
  *   silent           daemon(3)                         barrier       oriel_barrier
+ *   get_constant     get into memory that cannot be written
  *   pid:FILE         write the process's number        expect:CODE   the next step fails with CODE
  *                    into a file                                     and prints why
  */
@@ -221,6 +222,20 @@ static int allocate(size_t bytes)
 	return rc ? rc : oriel_win_free(&win);
 }
 
+static int get_constant(void)
+{
+	static const char constant[8] = "constant";
+	static char memory[8];
+	oriel_win *win;
+	int rc = oriel_win_create(memory, sizeof(memory), 1, NULL, world, &win);
+
+	if (rc == 0)
+		rc = oriel_win_fence(win, 0);
+	if (rc == 0)
+		rc = oriel_get(win, (void *)constant, sizeof(constant), (rank + 1) % size, 0);
+	return rc ? rc : oriel_win_fence(win, 0);
+}
+
 static void await(const char *file)
 {
 	const struct timespec moment = { .tv_nsec = 5000000 };
@@ -276,6 +291,8 @@ static int step(const char *name, const char *value)
 		return end();
 	if (strcmp(name, "allocate") == 0)
 		return allocate((size_t)strtoull(value, NULL, 10));
+	if (strcmp(name, "get_constant") == 0)
+		return get_constant();
 	if (strcmp(name, "barrier") == 0)
 		return oriel_barrier(job);
 	return system_step(name, value);
