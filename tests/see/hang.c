@@ -107,6 +107,15 @@ static void hang_post(void)
 	complete();
 }
 
+/* Rank 0 starts to itself, and has not posted. */
+static void hang_self(void)
+{
+	if (rank != 0)
+		return;
+	start_to(0);
+	complete();
+}
+
 static void epoch(int origin, int target)
 {
 	if (rank == target)
@@ -264,7 +273,8 @@ static const struct {
 } ways[] = { { "post", hang_post },         { "posts", hang_posts },   { "stop", hang_stop },
 	         { "complete", hang_complete }, { "fence", hang_fence },   { "held", hang_held },
 	         { "circle", hang_circle },     { "chain", hang_chain },   { "barrier", hang_barrier },
-	         { "create", hang_create },     { "detach", hang_detach }, { "signal", hang_signal } };
+	         { "create", hang_create },     { "detach", hang_detach }, { "signal", hang_signal },
+	         { "self", hang_self } };
 
 int main(int argc, char **argv)
 {

@@ -220,9 +220,14 @@ static size_t next_edge(const struct graph *graph, const struct node *node, size
 
 static void print_circle(FILE *out, const struct graph *graph, const size_t *way, size_t length)
 {
+	const int first = graph->node[way[0]].rank;
+
 	for (size_t i = 0; i < length; i++)
 		fprintf(out, "%d -> ", graph->node[way[i]].rank);
-	fprintf(out, "%d: a circle, in which each waits for the next\n", graph->node[way[0]].rank);
+	if (length == 1)
+		fprintf(out, "%d: rank %d waits for itself; begin there\n", first, first);
+	else
+		fprintf(out, "%d: a circle, in which each waits for the next\n", first);
 }
 
 /* Walks along the arrows from a node, and prints the first circle. */
