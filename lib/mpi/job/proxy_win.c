@@ -70,6 +70,17 @@ int proxy_win_give(MPI_Win *handle, bool had_attributes)
 	return MPI_SUCCESS;
 }
 
+bool proxy_win_is_kept(MPI_Win handle)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < kept_count; i++)
+		found |= kept[i] == handle;
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
 void proxy_wins_release(void)
 {
 	pthread_mutex_lock(&lock);

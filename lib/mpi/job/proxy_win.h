@@ -20,6 +20,8 @@ int proxy_win_take(MPI_Win *handle);
 /* Keeps or frees the proxy; *handle becomes MPI_WIN_NULL. */
 int proxy_win_give(MPI_Win *handle, bool had_attributes);
 
+bool proxy_win_is_kept(MPI_Win handle);
+
 /* Frees the kept proxies. */
 void proxy_wins_release(void);
 

@@ -83,7 +83,7 @@ static void add_word(struct writing *to, const char **from)
 		add(to, word, length);
 }
 
-/* Adds what a displacement in bytes would have been, if the program may have meant that. */
+/* Adds what a displacement in bytes would have been, if likely. */
 static void add_hint(struct writing *to, const char *text, long long disp, long long unit)
 {
 	unsigned long long first, last, size_bytes;

@@ -411,6 +411,13 @@ static int free_proxy(struct window *window, MPI_Win *win)
 	return rc;
 }
 
+struct window *window_not_known(MPI_Win handle)
+{
+	if (proxy_win_is_kept(handle))
+		error_on_comm(MPI_COMM_WORLD, MPI_ERR_WIN, "a call is given a window that has been freed");
+	return NULL;
+}
+
 int MPI_Win_free(MPI_Win *win)
 {
 	struct window *window = window_of(*win);
@@ -424,8 +431,8 @@ int MPI_Win_free(MPI_Win *win)
 	if (rc)
 		return rc;
 	/*
-	 * With its epochs closed, each request of the window is complete or has failed. With epochs
-	 * open and a member lost, the next requests_look ends the rest with MPI_ERR_WIN.
+	 * With its epochs closed, each request is complete or has failed. With epochs open and a member
+	 * lost, the next requests_look ends the rest with MPI_ERR_WIN.
 	 */
 	requests_look();
 	rc = oriel_win_free(&window->win);
