@@ -95,6 +95,8 @@ static enum options_verdict parse_size(struct options *options, const char *text
 	char *end;
 	long size;
 
+	if (strcmp(text, "p") == 0)
+		return wrong(options, "-np is not known; write -n N");
 	errno = 0;
 	size = strtol(text, &end, 10);
 	if (end == text || *end || errno || size < 1 || size > RUN_RANKS_MAX)
