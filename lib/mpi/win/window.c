@@ -241,9 +241,23 @@ static int open_by_flavor(struct window *window, const struct making *making)
 	}
 }
 
+/* The first lack of memory is always reported: the MPI may die of it. */
+static void tell_left(const struct making *making, int rc)
+{
+	static bool warned;
+	const char *text = job_without_rank(oriel_last_error());
+	int rank = -1;
+
+	PMPI_Comm_rank(making->comm, &rank);
+	if (rc == ORIEL_ERR_MEMORY && rank == 0 && !__atomic_exchange_n(&warned, true, __ATOMIC_RELAXED))
+		job_warn("a window is the MPI's own: %s", text);
+	else
+		job_tell("a window is the MPI's own: %s", text);
+}
+
 /*
- * All members see this failure, so all may fall back on the MPI, which may have a way
- * (ORIEL_ERR_ROUTE, ORIEL_ERR_SHARED).
+ * All members see this failure, so all may fall back on the MPI (ORIEL_ERR_ROUTE,
+ * ORIEL_ERR_SHARED).
  */
 static int not_opened(const struct making *making, int rc)
 {
@@ -252,7 +266,7 @@ static int not_opened(const struct making *making, int rc)
 
 	if (rc == ORIEL_ERR_PEER || rc == ORIEL_ERR_TIMEOUT || rc == ORIEL_ERR_ARG || rc == ORIEL_ERR_KIND)
 		return error_on_comm(making->comm, class, language_of_mpi(NULL, oriel_last_error(), text));
-	job_tell("a window is the MPI's own: %s", job_without_rank(oriel_last_error()));
+	tell_left(making, rc);
 	return PASS_ON;
 }
 
