@@ -143,7 +143,8 @@ static int out_of_range(const struct oriel_win *win, const struct link *link, si
 		               call, win->label, size_bytes, disp, link->disp_unit_bytes, link->rank,
 		               (unsigned long long)link->size_bytes);
 	return err_set(ORIEL_ERR_RANGE,
-	               "%s: %s: %zu bytes at displacement %zu (unit %u bytes) of rank %d are bytes %llu to %llu of %llu%s",
+	               "%s: %s: %zu bytes at displacement %zu (unit %u bytes) of rank %d are bytes %llu to %llu, and its "
+	               "window has %llu bytes%s",
 	               call, win->label, size_bytes, disp, link->disp_unit_bytes, link->rank, (unsigned long long)first,
 	               (unsigned long long)(behind - 1), (unsigned long long)link->size_bytes,
 	               range_hint(link, disp, size_bytes, hint));

@@ -584,9 +584,10 @@ static void range_in_bytes(struct multi *m)
 	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_put(win, &value, sizeof(value), 1 - m->rank, 80));
 	CHECK_TEXT(m, "8 bytes at displacement 80 (unit 8 bytes) of rank ");
 	CHECK_TEXT(
-		m, "are bytes 640 to 647 of 512; displacements count units of 8 bytes: 10 would be byte 80 (ORIEL_ERR_RANGE)");
+		m,
+		"are bytes 640 to 647, and its window has 512 bytes; displacements count units of 8 bytes: 10 would be byte 80 (ORIEL_ERR_RANGE)");
 	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_get(win, &value, sizeof(value), 1 - m->rank, 81));
-	CHECK_TEXT(m, "are bytes 648 to 655 of 512 (ORIEL_ERR_RANGE)"); /* 81 is no multiple of 8 */
+	CHECK_TEXT(m, "are bytes 648 to 655, and its window has 512 bytes (ORIEL_ERR_RANGE)"); /* 81 is no multiple of 8 */
 	CHECK_RC(m, ORIEL_ERR_RANGE, oriel_get(win, &value, sizeof(value), 1 - m->rank, SIZE_MAX));
 	CHECK_TEXT(m, "whose window has 512 bytes");
 	CHECK_OK(m, oriel_win_fence(win, 0));

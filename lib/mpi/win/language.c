@@ -91,7 +91,7 @@ static void add_hint(struct writing *to, const char *text, long long disp, long 
 
 	if (unit < 2 || disp < 0 || disp % unit)
 		return;
-	if (sscanf(text, " are bytes %llu to %llu of %llu", &first, &last, &size_bytes) != 3)
+	if (sscanf(text, " are bytes %llu to %llu, and its window has %llu bytes", &first, &last, &size_bytes) != 3)
 		return;
 	if ((unsigned long long)disp + (last - first) >= size_bytes)
 		return;

@@ -48,7 +48,7 @@ static void I5_range(void)
 	MPI_Error_string(code, text, &length);
 	EXPECT(strstr(text, "] MPI_Put: window ") != NULL);
 	EXPECT(strstr(text, ": 4 bytes at displacement 10 (unit 4 bytes) of rank ") != NULL);
-	EXPECT(strstr(text, " are bytes 40 to 43 of 40 (MPI_ERR_RMA_RANGE)") != NULL);
+	EXPECT(strstr(text, " are bytes 40 to 43, and its window has 40 bytes (MPI_ERR_RMA_RANGE)") != NULL);
 	code = MPI_Put(&number, 1, MPI_INT, layer_right(), -1, 1, MPI_INT, win);
 	EXPECT(class_of(code) == MPI_ERR_RMA_RANGE);
 	MPI_Error_string(code, text, &length);
