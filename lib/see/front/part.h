@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
-#define PART_VERSION 11
+#define PART_VERSION 12
 #define PART_PREFIX "profile."
 
 #define PART_SITES 1024
@@ -115,6 +115,7 @@ struct part_wait {
 	uint32_t root_count;
 	uint64_t ns;
 	uint64_t max_ns;
+	uint64_t served;                    /* WAIT_PROGRESS: the rank was in no call until the end, so often */
 	struct part_root roots[PART_ROOTS]; /* where the lateness began; further ranks: the last */
 };
 

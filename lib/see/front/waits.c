@@ -26,6 +26,7 @@ struct waited {
 	uint64_t begun_ns;
 	uint64_t ended_ns;
 	bool has_ended;  /* no later report goes on with it */
+	bool served;     /* WAIT_PROGRESS: the first rank was in no call */
 	uint64_t inside; /* WAIT_PROGRESS: of the first rank, as notes_inside, at the begin */
 	struct rank_list ranks;
 };
@@ -541,7 +542,7 @@ static void note_remote(struct part *part, uint32_t site, const struct part_wait
 
 /*
  * While the target is in a call it applies operations, so that such time is that of the data. Adds
- * it, if the target's notes can be read.
+ * it, if the target's notes can be read. If it was in none, its service thread has applied them.
  */
 static void take_inside(struct part *part, uint32_t site, struct waited *waited)
 {
@@ -554,6 +555,7 @@ static void take_inside(struct part *part, uint32_t site, struct waited *waited)
 	if (waited->ranks.count > 1 || !notes_know(rank) || inside_ns > ns)
 		inside_ns = ns;
 	waited->ended_ns -= inside_ns;
+	waited->served = inside_ns == 0;
 	if (inside_ns)
 		add(part, site, (struct share){ WAIT_DATA, waited->ranks.count == 1 ? rank : -1, 0, inside_ns });
 }
@@ -569,7 +571,7 @@ static uint64_t add_waited(struct part *part, uint32_t site, const struct waited
 	struct share rest = { cause_of_rest(waited), latest.rank, 0, 0 };
 	bool is_whole = latest.rank < 0 && !is_rest(waited);
 	uint64_t from_ns = waited->begun_ns;
-	const struct part_wait *wait;
+	struct part_wait *wait;
 
 	add_arrows(part, part->sites[site].window, waited, latest);
 	if (latest.rank >= 0)
@@ -582,6 +584,8 @@ static uint64_t add_waited(struct part *part, uint32_t site, const struct waited
 		return from_ns;
 	rest.ns = waited->ended_ns - from_ns;
 	wait = add(part, site, rest);
+	if (wait)
+		wait->served += waited->served;
 	if (wait && (is_whole || is_remote_collective()))
 		note_remote(part, site, wait, waited, from_ns);
 	return waited->ended_ns;

@@ -169,6 +169,7 @@ static uint32_t gather_wait(struct profile *profile, const struct part_wait *fro
 
 	wait->count += from->count;
 	wait->ns += from->ns;
+	wait->served += from->served;
 	if (from->max_ns > wait->max_ns)
 		wait->max_ns = from->max_ns;
 	merge_roots(wait, from);

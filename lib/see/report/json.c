@@ -66,8 +66,10 @@ static void print_wait(FILE *out, const struct profile *profile, uint32_t id)
 	fprintf(out, "{\"window\": %d, \"site\": %u, \"waiter\": %d, \"culprit\": %d, \"cause\": \"%s\", ",
 	        profile->sites[wait->site].window, wait->site, profile->sites[wait->site].rank, wait->culprit,
 	        cause_names[wait->cause]);
-	fprintf(out, "\"ns\": %" PRIu64 ", \"count\": %" PRIu64 ", \"max_ns\": %" PRIu64 ", \"root\": [", wait->ns,
-	        wait->count, wait->max_ns);
+	fprintf(out,
+	        "\"ns\": %" PRIu64 ", \"count\": %" PRIu64 ", \"max_ns\": %" PRIu64 ", \"served\": %" PRIu64
+	        ", \"root\": [",
+	        wait->ns, wait->count, wait->max_ns, wait->served);
 	for (int i = 0; i < PART_ROOTS && wait->roots[i].ns; i++)
 		fprintf(out, "%s{\"rank\": %d, \"ns\": %" PRIu64 "}", i ? ", " : "", wait->roots[i].rank, wait->roots[i].ns);
 	fputs("]}", out);

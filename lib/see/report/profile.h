@@ -88,6 +88,7 @@ struct profile_wait {
 	uint64_t count;
 	uint64_t ns;
 	uint64_t max_ns;
+	uint64_t served;                    /* as in the part */
 	struct part_root roots[PART_ROOTS]; /* ns 0: none further */
 };
 

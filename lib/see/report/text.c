@@ -28,6 +28,7 @@ struct line {
 	uint64_t ns;
 	uint64_t waits_ns;
 	uint64_t max_ns;
+	uint64_t served;
 	struct part_root root; /* of the one wait with the most */
 };
 
@@ -165,6 +166,7 @@ static void collect_waits(struct lines *lines, const struct profile *profile)
 		line->culprit = wait->culprit;
 		line->count += wait->count;
 		line->ns += wait->ns;
+		line->served += wait->served;
 		if (wait->max_ns > line->max_ns)
 			line->max_ns = wait->max_ns;
 		take_root(line, wait);
@@ -223,6 +225,8 @@ static void print_waits(FILE *out, const struct profile *profile)
 			fprintf(out, "rank %d", line->culprit);
 		if (line->root.ns && line->root.rank != line->culprit)
 			fprintf(out, "; begins at rank %d, %.0f %%", line->root.rank, percent(line->root.ns, line->ns));
+		if (line->cause == WAIT_PROGRESS)
+			fprintf(out, "; its service thread applied %.0f %%", percent(line->served, line->count));
 		fputc('\n', out);
 	}
 	if (lines.count > WAIT_LINES)

@@ -118,6 +118,13 @@ class Judge:
         unknown = sum(narrowed(self.told, 3, {"unknown"}).values())
         self.expect(unknown <= UNKNOWN * waits, f"{unknown} ns of {waits} have no cause")
 
+    def applied(self):
+        """The targets compute outside of the library meanwhile: their service threads apply the operations."""
+        waits = [wait for wait in self.profile["waits"] if wait["cause"] == "progress"]
+        count, served = (sum(wait[field] for wait in waits) for field in ("count", "served"))
+        self.lines.append(f"{served} of {count} times a service thread applied the operations")
+        self.expect(served >= BAR * count, f"only {served} of {count} times a service thread applied the operations")
+
     # ---- accounts ----
 
     def closed(self):
@@ -185,6 +192,8 @@ def judge(run, truth, profile):
         one.waits()
     if run.property in ("row", "halo"):
         one.roots()
+    if run.property == "progress":
+        one.applied()
     return True, one.faults, one.lines
 
 

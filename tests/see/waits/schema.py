@@ -19,7 +19,7 @@ PROFILE = {
     "sites": [{"id": INTEGER, "window": INTEGER, "rank": RANK, "call": TEXT, "function": TEXT, "file": TEXT, "line": COUNT,
                "object": TEXT, "build_id": TEXT, "offset": COUNT, "count": COUNT, "bytes": COUNT, "sizes": SIZES, "ns": COUNT}],
     "waits": [{"window": INTEGER, "site": INTEGER, "waiter": RANK, "culprit": RANK, "cause": CAUSE, "ns": COUNT,
-               "count": COUNT, "max_ns": COUNT, "root": [{"rank": RANK, "ns": COUNT}]}],
+               "count": COUNT, "max_ns": COUNT, "served": COUNT, "root": [{"rank": RANK, "ns": COUNT}]}],
     "advice": [{"rule": TEXT, "text": TEXT, "rank": RANK, "window": INTEGER, "site": INTEGER, "saves_ns": COUNT}],
 }
 

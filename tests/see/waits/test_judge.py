@@ -53,7 +53,7 @@ def profile_of(run):
         culprit = NOBODY if piece.culprit == "*" else piece.culprit
         profile["waits"].append({"window": names.index(piece.window), "site": sites[piece.waiter, piece.window, piece.call]["id"],
                                  "waiter": piece.waiter, "culprit": culprit, "cause": piece.cause, "ns": ns, "count": 1,
-                                 "max_ns": ns, "root": []})
+                                 "max_ns": ns, "served": 0, "root": []})
     for number, name in enumerate(names):
         in_calls = sum(site["ns"] for site in profile["sites"] if site["window"] == number)
         waits = sum(wait["ns"] for wait in profile["waits"] if wait["window"] == number)
