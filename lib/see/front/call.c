@@ -187,8 +187,7 @@ void call_begins(const struct call *call, enum part_event event)
 	members.ranks = window_ranks(call->window, &members.count);
 	if (call->window == PART_NONE)
 		members.count = part->header.size;
-	call_duties &= ~(uint32_t)DUTIES_AT_END;
-	call_duties |= event == EVENT_COMPLETE ? DUTY_COMPLETE : 0;
+	call_duties &= ~(uint32_t)DUTY_MEETING;
 	begin(&members, call->begun);
 }
 
@@ -254,15 +253,6 @@ static inline bool is_recent(const struct recent *recent, const struct call *cal
 	return recent->caller == call->caller && recent->name == call->name && recent->window == call->window;
 }
 
-static void finish(struct part *part, const struct call *call, uint64_t ended)
-{
-	if (call_duties & DUTY_MEETING)
-		meeting_end(part, ended);
-	if (call_duties & DUTY_COMPLETE)
-		notes_end_complete(part, call->window, ended);
-	call_duties &= ~(uint32_t)DUTIES_AT_END;
-}
-
 static void take(struct part *part, const struct recent *recent, const struct call *call, uint64_t bytes)
 {
 	bool has_target = call->target >= 0 && call->window != PART_NONE;
@@ -276,7 +266,8 @@ static void take(struct part *part, const struct recent *recent, const struct ca
 		change_target(recent->site, recent->end, call);
 	if (has_target)
 		follow(recent->site, recent->end, call, bytes);
-	finish(part, call, ended);
+	if (call_duties & DUTY_MEETING)
+		meeting_end(part, ended);
 	if (part->header.chunk_count)
 		trace_add(lane_plus_1 - 1, &(struct part_entry){ .begun = call->begun,
 		                                                 .ended = ended,

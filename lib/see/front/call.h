@@ -57,7 +57,10 @@ bool notes_know(int rank);
 /* Returns the rank of a process of this machine whose notes have been read, or -1. */
 int notes_rank(int32_t process);
 
-/* A call begins, by clock_ticks. PART_NONE: it is of the whole job. Numbers begin with 1. */
+/*
+ * A call begins, by clock_ticks; of posts and completes notes_add_epoch notes that. PART_NONE: it
+ * is of the whole job. Numbers begin with 1.
+ */
 void notes_add(enum part_event event, uint32_t window, uint64_t number, uint64_t begun);
 
 /* An unlock of a member's lock begins; -1: of all. */
@@ -69,14 +72,12 @@ void notes_add_unlock(uint32_t window, int member, uint64_t begun);
  */
 uint64_t notes_find(int rank, enum part_event event, uint64_t key, uint64_t number, uint64_t before_ns);
 
-/* The window's latest complete has ended. */
-void notes_end_complete(struct part *part, uint32_t window, uint64_t ended);
+/* A post or complete begins, of the epoch of that number with a rank of the job. */
+void notes_add_epoch(struct part *part, enum part_event event, uint32_t window, int rank, uint32_t epoch,
+                     uint64_t begun);
 
-/*
- * Returns when a rank of the job began the complete, at before_ns or earlier, that ends this rank's
- * latest exposure epoch; 0: not known. It may have begun the next one since.
- */
-uint64_t notes_find_complete(int rank, uint32_t window, uint64_t before_ns);
+/* Returns when a rank of the job began that call of its epoch with this rank; 0: not known. */
+uint64_t notes_find_epoch(int rank, enum part_event event, uint32_t window, uint32_t epoch);
 
 /*
  * Returns when a rank of the job last began, at before_ns or earlier, to give back the member's
@@ -155,11 +156,9 @@ static inline const void *call_place(const void *caller, const void *frame)
 
 /* The work that is left for the end of the thread's call. */
 enum duty {
-	DUTY_WAITS = 1,    /* waits_take */
-	DUTY_MEETING = 2,  /* meeting_end */
-	DUTY_COMPLETE = 4, /* notes_end_complete */
-	DUTY_ALWAYS = 8,   /* there is a timeline, or no counter, or the thread's lane is shared */
-	DUTIES_AT_END = DUTY_MEETING | DUTY_COMPLETE
+	DUTY_WAITS = 1,   /* waits_take */
+	DUTY_MEETING = 2, /* meeting_end */
+	DUTY_ALWAYS = 4,  /* there is a timeline, or no counter, or the thread's lane is shared */
 };
 
 extern _Thread_local uint32_t call_duties __attribute__((tls_model("initial-exec"))); /* enum duty */
@@ -181,21 +180,32 @@ void removal_begins(const struct call *call);
 
 /* remote.c: what the report needs for waits for ranks of other machines */
 
-/* A call begins, as in notes_add. Of posts nothing is added (remote_posted). */
+/* A call begins, as in notes_add. */
 void remote_add_begin(struct part *part, enum part_event event, uint32_t window, uint64_t number, uint64_t begun);
-
-/* Returns whether a post or start must be followed by remote_posted or remote_started. */
-bool remote_wants_groups(const struct call *call);
-
-/*
- * The call has posted to these ranks of the job, or started an epoch with them. The list, made by
- * malloc, is freed here; NULL: the ranks are not known.
- */
-void remote_posted(const struct call *call, int *ranks, int count);
-void remote_started(const struct call *call, int *ranks, int count);
 
 /* Adds a wait; without a place if it is for more ranks than that has. One thread at a time. */
 void remote_add_wait(struct part *part, const struct part_remote_wait *wait, const struct rank_list *ranks);
+
+/* epochs.c: numbers of epochs, which origin and target count for each other */
+
+/* Returns whether the call's epoch is counted. */
+bool epochs_are_counted(const struct call *call);
+
+/*
+ * The call begins to post to these ranks of the job, or has started an epoch with them. The list,
+ * made by malloc, is freed here; NULL: the ranks are not known.
+ */
+void epochs_post(const struct call *call, int *ranks, int count);
+void epochs_started(const struct call *call, int *ranks, int count);
+
+/* The post has failed. */
+void epochs_cancel_post(const struct call *call);
+
+/* The complete begins. */
+void epochs_complete(const struct call *call);
+
+/* Returns the number of the epoch in which this rank awaits that call of the rank; 0: not known. */
+uint32_t epochs_awaited(uint32_t window, enum part_event event, int rank);
 
 /* meetings.c: calls from which no member returns before all have begun them */
 
@@ -265,9 +275,6 @@ const int *window_ranks(uint32_t window, int *count);
 
 /* Counts an event of a window, or of the job. Returns how many there were, with this one. */
 uint64_t window_count(uint32_t window, enum part_event event);
-
-/* Returns how many there have been. */
-uint64_t window_counted(uint32_t window, enum part_event event);
 
 /* The thread's last window. */
 struct window_last {

@@ -16,8 +16,10 @@ static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 void meeting_begin(uint64_t key, uint64_t number, uint64_t begun_ns)
 {
 	meeting = (struct part_meeting){ key, number, begun_ns, 0 };
-	call_duties &= ~(uint32_t)DUTIES_AT_END;
-	call_duties |= number ? DUTY_MEETING : 0;
+	if (number)
+		call_duties |= DUTY_MEETING;
+	else
+		call_duties &= ~(uint32_t)DUTY_MEETING;
 }
 
 void meeting_cancel(void)
@@ -29,6 +31,7 @@ void meeting_end(struct part *part, uint64_t ended_ticks)
 {
 	uint32_t at;
 
+	call_duties &= ~(uint32_t)DUTY_MEETING;
 	meeting.ended_ns = clock_ns(ended_ticks);
 	pthread_mutex_lock(&adding);
 	at = part->header.meeting_count;

@@ -193,13 +193,13 @@ int MPI_Win_fence(int assertions, MPI_Win win)
 	return call_leave(&call, 0, next.Win_fence(assertions, win));
 }
 
-/* The call has opened an epoch. Gives the group's ranks to remote_posted or remote_started. */
+/* The call opens an epoch. Gives the group's ranks to epochs_post or epochs_started. */
 static void take_group(const struct call *call, MPI_Group group,
                        void (*take)(const struct call *call, int *ranks, int count))
 {
 	int count;
 
-	if (remote_wants_groups(call) && PMPI_Group_size(group, &count) == MPI_SUCCESS)
+	if (epochs_are_counted(call) && group != MPI_GROUP_NULL && PMPI_Group_size(group, &count) == MPI_SUCCESS)
 		take(call, mpi_ranks_of(group, count), count);
 }
 
@@ -209,9 +209,10 @@ int MPI_Win_post(MPI_Group group, int assertions, MPI_Win win)
 	int rc;
 
 	call_begins(&call, EVENT_POST);
+	take_group(&call, group, epochs_post);
 	rc = next.Win_post(group, assertions, win);
-	if (rc == MPI_SUCCESS)
-		take_group(&call, group, remote_posted);
+	if (rc != MPI_SUCCESS)
+		epochs_cancel_post(&call);
 	return call_leave(&call, 0, rc);
 }
 
@@ -221,7 +222,7 @@ int MPI_Win_start(MPI_Group group, int assertions, MPI_Win win)
 	int rc = next.Win_start(group, assertions, win);
 
 	if (rc == MPI_SUCCESS)
-		take_group(&call, group, remote_started);
+		take_group(&call, group, epochs_started);
 	return call_leave(&call, 0, rc);
 }
 
@@ -230,6 +231,7 @@ int MPI_Win_complete(MPI_Win win)
 	struct call call = call_enter("MPI_Win_complete", window_of(win), HERE);
 
 	call_begins(&call, EVENT_COMPLETE);
+	epochs_complete(&call);
 	return call_leave(&call, 0, next.Win_complete(win));
 }
 

@@ -51,7 +51,7 @@ void notes_add(enum part_event event, uint32_t window, uint64_t number, uint64_t
 	struct part *part = part_of_process();
 	uint64_t at = number;
 
-	if (!part)
+	if (!part || event == EVENT_POST || event == EVENT_COMPLETE)
 		return;
 	if (event == EVENT_COLLECTIVE) /* whose numbers are keys of windows, too: two in a row may leave the same */
 		at = __atomic_fetch_add(&collectives, 1, __ATOMIC_RELAXED);
@@ -262,53 +262,40 @@ uint64_t notes_find(int rank, enum part_event event, uint64_t key, uint64_t numb
 	return latest_ns;
 }
 
-void notes_end_complete(struct part *part, uint32_t window, uint64_t ended)
+/* Returns a number that an epoch's call has to itself, in the table of the rank that made it. */
+static uint64_t number_of(uint64_t key, enum part_event event, int rank, uint32_t epoch)
 {
-	uint64_t number = window_counted(window, EVENT_COMPLETE);
+	uint64_t number = key ^ ((uint64_t)event << 56 | (uint64_t)(uint32_t)rank << 32 | epoch);
 
-	write_note(&part->completed[place_of(window)][number % PART_LATEST], number, ended);
+	number = (number ^ number >> 32) * 0x9e3779b97f4a7c15ULL;
+	return (number ^ number >> 29) * 0x9e3779b97f4a7c15ULL | 1;
 }
 
-/* Returns when this rank last called post. */
-static uint64_t posted_ns(const struct part *own, uint32_t window)
+static uint32_t place_of_epoch(uint64_t number)
 {
-	uint64_t latest_ns = 0;
-
-	for (int i = 0; i < PART_LATEST; i++) {
-		struct part_note note;
-
-		if (read_note(&own->notes[place_of(window)].latest[EVENT_POST][i], &note))
-			take_later(&latest_ns, &note, UINT64_MAX);
-	}
-	return latest_ns;
+	return (uint32_t)(number >> 32) % PART_EPOCHS;
 }
 
-/* A complete does not end before the post that it waits for. */
-static bool ended_before(const struct part *other, const struct part_notes *notes, uint64_t number, uint64_t ns)
+void notes_add_epoch(struct part *part, enum part_event event, uint32_t window, int rank, uint32_t epoch,
+                     uint64_t begun)
 {
-	const struct part_note *ends = other->completed[notes - other->notes];
-	struct part_note end;
+	uint64_t number = number_of(part->windows[window].key, event, rank, epoch);
 
-	return read_note(&ends[number % PART_LATEST], &end) && end.number == number && clock_ns(end.begun) < ns;
+	write_note(&part->epochs[place_of_epoch(number)], number, begun);
+	if (!notes_know_all())
+		remote_add_begin(part, event, window, (uint64_t)(rank + 1) << PART_RANK_SHIFT | epoch, begun);
 }
 
-uint64_t notes_find_complete(int rank, uint32_t window, uint64_t before_ns)
+uint64_t notes_find_epoch(int rank, enum part_event event, uint32_t window, uint32_t epoch)
 {
 	const struct part *own = part_of_process(), *other = own ? other_part(own, rank) : NULL;
-	const struct part_notes *notes = other && window != PART_NONE ? notes_of(other, own->windows[window].key) : NULL;
-	uint64_t posted = notes ? posted_ns(own, window) : 0, first_ns = 0;
+	struct part_note note;
+	uint64_t number;
 
-	for (int i = 0; notes && i < PART_LATEST; i++) {
-		struct part_note note;
-		uint64_t begun_ns;
-
-		if (!read_note(&notes->latest[EVENT_COMPLETE][i], &note) || ended_before(other, notes, note.number, posted))
-			continue;
-		begun_ns = clock_ns(note.begun);
-		if (begun_ns <= before_ns && (!first_ns || begun_ns < first_ns))
-			first_ns = begun_ns;
-	}
-	return first_ns;
+	if (!other || window == PART_NONE || !epoch)
+		return 0;
+	number = number_of(own->windows[window].key, event, own->header.rank, epoch);
+	return read_note(&other->epochs[place_of_epoch(number)], &note) && note.number == number ? clock_ns(note.begun) : 0;
 }
 
 uint64_t notes_find_unlock(int rank, uint64_t key, int member, uint64_t before_ns)

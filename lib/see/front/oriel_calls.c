@@ -229,16 +229,17 @@ static int *ranks_of(const oriel_group *group, int count)
 	return NULL;
 }
 
-/* The call has opened an epoch. Gives the group's ranks to remote_posted or remote_started. */
+/* The call opens an epoch. Gives the group's ranks to epochs_post or epochs_started. */
 static void take_group(const struct call *call, const oriel_group *group,
                        void (*take)(const struct call *call, int *ranks, int count))
 {
 	int count;
 
-	if (!remote_wants_groups(call))
+	if (!epochs_are_counted(call))
 		return;
 	count = oriel_group_size(group);
-	take(call, ranks_of(group, count), count);
+	if (count >= 0)
+		take(call, ranks_of(group, count), count);
 }
 
 /* ---- epochs ---- */
@@ -249,9 +250,10 @@ int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
 	int rc;
 
 	call_begins(&call, EVENT_POST);
+	take_group(&call, group, epochs_post);
 	rc = next.win_post(win, group, assertions);
-	if (rc == 0)
-		take_group(&call, group, remote_posted);
+	if (rc)
+		epochs_cancel_post(&call);
 	return call_leave(&call, 0, rc);
 }
 
@@ -261,7 +263,7 @@ int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
 	int rc = next.win_start(win, group, assertions);
 
 	if (rc == 0)
-		take_group(&call, group, remote_started);
+		take_group(&call, group, epochs_started);
 	return call_leave(&call, 0, rc);
 }
 
@@ -270,6 +272,7 @@ int oriel_win_complete(oriel_win *win)
 	struct call call = call_enter("oriel_win_complete", window_of(win), __builtin_return_address(0));
 
 	call_begins(&call, EVENT_COMPLETE);
+	epochs_complete(&call);
 	return call_leave(&call, 0, next.win_complete(win));
 }
 

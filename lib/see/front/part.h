@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
-#define PART_VERSION 12
+#define PART_VERSION 13
 #define PART_PREFIX "profile."
 
 #define PART_SITES 1024
@@ -123,6 +123,7 @@ struct part_wait {
 enum part_event { EVENT_POST, EVENT_COMPLETE, EVENT_FENCE, EVENT_UNLOCK, EVENT_SIGNAL, EVENT_COLLECTIVE, EVENT_COUNT };
 
 #define PART_LATEST 8
+#define PART_EPOCHS 4096
 #define PART_LATENESSES 4096
 
 /* A time in which the process waited for a rank that was late. A ring: the latest ones. */
@@ -229,7 +230,7 @@ struct part {
 	struct part_wait waits[PART_WAITS];
 	struct part_remote remote;
 	struct part_presence presence;
-	struct part_note completed[PART_WINDOWS + 1][PART_LATEST]; /* when the latest completes ended */
+	struct part_note epochs[PART_EPOCHS]; /* begins of posts and completes, by a hash (notes.c) */
 	uint64_t death_count;
 	struct part_death deaths[PART_DEATHS];
 };

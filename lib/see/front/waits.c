@@ -296,29 +296,25 @@ static struct latest find_latest_member(const struct part *part, uint64_t ended_
 	return latest;
 }
 
-/*
- * Returns when a rank began the post, or complete, that a wait was for; 0: not known. No rank posts
- * again before this one has taken part: its latest post is meant.
- */
-static uint64_t find_awaited(const struct part *part, uint32_t window, enum part_event event, int rank,
-                             uint64_t before_ns)
+/* Returns when a rank began the post, or complete, that a wait is for; 0: not known. */
+static uint64_t find_awaited(uint32_t window, enum part_event event, int rank)
 {
-	if (event == EVENT_COMPLETE)
-		return notes_find_complete(rank, window, before_ns);
-	return notes_find(rank, event, key_of(part, window), 0, before_ns);
+	return notes_find_epoch(rank, event, window, epochs_awaited(window, event, rank));
 }
 
-static struct latest find_latest_awaited(const struct part *part, uint32_t window, const struct waited *waited,
-                                         enum part_event event)
+/* The thread may have waited for something else until the call began. */
+static struct latest find_latest_awaited(uint32_t window, const struct waited *waited, enum part_event event)
 {
 	struct latest latest = not_known;
 
 	for (uint32_t i = 0; i < waited->ranks.count; i++) {
 		int rank = waited->ranks.ranks[i];
-		uint64_t begun_ns = find_awaited(part, window, event, rank, waited->ended_ns);
+		uint64_t begun_ns = find_awaited(window, event, rank);
 
 		if (!notes_know(rank))
 			return not_known;
+		if (begun_ns > waited->ended_ns)
+			begun_ns = waited->ended_ns;
 		if (begun_ns > latest.begun_ns)
 			latest = (struct latest){ rank, begun_ns };
 	}
@@ -361,9 +357,9 @@ static struct latest find_holder(const struct part *part, uint32_t window, const
 static struct latest find_latest(const struct part *part, uint32_t window, const struct waited *waited)
 {
 	if (waited->cause == WAIT_LATE_POST)
-		return find_latest_awaited(part, window, waited, EVENT_POST);
+		return find_latest_awaited(window, waited, EVENT_POST);
 	if (waited->cause == WAIT_LATE_COMPLETE)
-		return find_latest_awaited(part, window, waited, EVENT_COMPLETE);
+		return find_latest_awaited(window, waited, EVENT_COMPLETE);
 	if (waited->cause == WAIT_LOCK)
 		return find_holder(part, window, waited);
 	if (waited->cause == WAIT_SIGNAL)
@@ -456,9 +452,9 @@ static void add_arrows(const struct part *part, uint32_t window, const struct wa
 		arrows_add(event, latest.rank, latest.begun_ns, waited->ended_ns);
 	for (uint32_t i = 0; each && i < waited->ranks.count; i++) {
 		int rank = waited->ranks.ranks[i];
-		uint64_t begun_ns = find_awaited(part, window, event, rank, waited->ended_ns);
+		uint64_t begun_ns = find_awaited(window, event, rank);
 
-		if (begun_ns > waited->begun_ns)
+		if (begun_ns > waited->begun_ns && begun_ns <= waited->ended_ns)
 			arrows_add(event, rank, begun_ns, waited->ended_ns);
 	}
 }

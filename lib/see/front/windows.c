@@ -168,8 +168,3 @@ uint64_t window_count(uint32_t window, enum part_event event)
 {
 	return atomic_fetch_add_explicit(counter(window, event), 1, memory_order_relaxed) + 1;
 }
-
-uint64_t window_counted(uint32_t window, enum part_event event)
-{
-	return atomic_load_explicit(counter(window, event), memory_order_relaxed);
-}
