@@ -41,7 +41,7 @@ __attribute__((constructor)) static void find_all(void)
 		waits_attach();
 }
 
-static oriel_job *job; /* the last that was opened */
+static oriel_group *world; /* of the last job that was opened */
 
 static uint32_t window_of(const oriel_win *win)
 {
@@ -211,17 +211,12 @@ int oriel_request_test(oriel_request *request, int *flag)
 static int *ranks_of(const oriel_group *group, int count)
 {
 	int *own = malloc(((size_t)count + 1) * sizeof(int)), *ranks = malloc(((size_t)count + 1) * sizeof(int));
-	oriel_group *world = NULL;
-	int rc = own && ranks ? 0 : -1;
+	int rc = own && ranks && world ? 0 : -1;
 
 	for (int i = 0; rc == 0 && i < count; i++)
 		own[i] = i;
 	if (rc == 0)
-		rc = oriel_group_world(job, &world);
-	if (rc == 0)
 		rc = oriel_group_translate(group, count, own, world, ranks);
-	if (world)
-		oriel_group_free(&world);
 	free(own);
 	if (rc == 0)
 		return ranks;
@@ -501,8 +496,8 @@ int oriel_init(const struct oriel_options *options, oriel_job **opened)
 	part_open();
 	call = call_enter("oriel_init", PART_NONE, __builtin_return_address(0));
 	rc = call_leave(&call, 0, next.init(options, opened));
-	if (rc == 0)
-		job = *opened;
+	if (rc == 0 && oriel_group_world(*opened, &world))
+		world = NULL;
 	return rc;
 }
 
@@ -521,6 +516,8 @@ int oriel_finalize(oriel_job **closed)
 
 	call_begins(&call, EVENT_COLLECTIVE);
 	meeting_cancel();
+	if (world)
+		oriel_group_free(&world);
 	rc = call_leave(&call, 0, next.finalize(closed));
 	if (rc == 0)
 		report_at_end();
