@@ -134,6 +134,7 @@ static inline void count(struct part *part, struct part_site *site, const struct
 	/* pairs with notes_inside */
 	__atomic_store_n(&part->presence.inside, part->presence.inside + ended - call->begun, __ATOMIC_RELAXED);
 	__atomic_store_n(&part->presence.entered, 0, __ATOMIC_RELAXED);
+	part->presence.left = ended;
 }
 
 static void change_target(struct part_site *site, struct site_end *end, const struct call *call)

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
-#define PART_VERSION 13
+#define PART_VERSION 14
 #define PART_PREFIX "profile."
 
 #define PART_SITES 1024
@@ -212,10 +212,11 @@ struct part_death {
 	char text[PART_DEATH_BYTES];
 };
 
-/* How long the process has been in calls, by the clock that these are measured by. */
+/* When the process has been in calls, by the clock that these are measured by. */
 struct part_presence {
 	uint64_t entered; /* the call that a thread is in; 0: none */
-	uint64_t inside;  /* in calls that have ended */
+	uint64_t inside;  /* for how long, in calls that have ended */
+	uint64_t left;    /* the last call that has ended; 0: none */
 };
 
 struct part {

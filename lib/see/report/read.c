@@ -18,6 +18,7 @@
 
 #define LIMIT_NS (10 * NS_PER_SECOND)
 #define STEP_NS (20 * NS_PER_MS)
+#define LONGEST_NS 1e18 /* of a job */
 
 /* ---- one part ---- */
 
@@ -249,6 +250,17 @@ static void set_rates(struct read_parts *parts)
 	}
 }
 
+/* A process that died ends with the last call that it has begun, or ended. */
+static void set_end(struct part *part, double ns_per_tick)
+{
+	struct part_header *header = &part->header;
+	uint64_t entered = part->presence.entered, left = part->presence.left, last = entered > left ? entered : left;
+	double ns = (double)(int64_t)(last - header->begun_ticks) * ns_per_tick;
+
+	if (header->state == PART_RUNNING && ns > 0 && ns < LONGEST_NS)
+		header->ended_ns = header->begun_ns + (uint64_t)ns;
+}
+
 static void finish(struct read_parts *parts)
 {
 	qsort(parts->list, parts->count, sizeof(*parts->list), compare_ranks);
@@ -257,6 +269,8 @@ static void finish(struct read_parts *parts)
 			parts->size = parts->list[i].part->header.size;
 	}
 	set_rates(parts);
+	for (uint32_t i = 0; i < parts->count; i++)
+		set_end(parts->list[i].part, parts->list[i].ns_per_tick);
 	clocks_align(parts);
 }
 
