@@ -3,6 +3,7 @@
 #include "see/source.h"
 
 #include <dlfcn.h>
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -28,6 +29,10 @@ struct library {
 	__typeof__(dwarf_linesrc) *line_file;
 	__typeof__(dwarf_lineno) *line_number;
 	__typeof__(dwfl_module_addrinfo) *function;
+	__typeof__(dwfl_module_addrdie) *unit;
+	__typeof__(dwarf_getscopes) *scopes;
+	__typeof__(dwarf_tag) *tag;
+	__typeof__(dwarf_diename) *name;
 };
 
 struct entry {
@@ -50,9 +55,13 @@ static const struct entry entries[] = {
 	{ "dwarf_linesrc", offsetof(struct library, line_file) },
 	{ "dwarf_lineno", offsetof(struct library, line_number) },
 	{ "dwfl_module_addrinfo", offsetof(struct library, function) },
+	{ "dwfl_module_addrdie", offsetof(struct library, unit) },
+	{ "dwarf_getscopes", offsetof(struct library, scopes) },
+	{ "dwarf_tag", offsetof(struct library, tag) },
+	{ "dwarf_diename", offsetof(struct library, name) },
 };
 
-/* Another version may lack a function: it is not used then. */
+/* Another version may lack a function. */
 static bool open_library(struct library *library)
 {
 	void *handle = dlopen(LIBRARY_NAME, RTLD_NOW | RTLD_LOCAL);
@@ -156,6 +165,23 @@ static void find_function(const struct library *library, Dwfl_Module *module, Dw
 	free(name);
 }
 
+/* An inlined function has no symbol. */
+static void find_inlined(const struct library *library, Dwfl_Module *module, Dwarf_Addr address,
+                         struct source_place *place)
+{
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *unit = library->unit(module, address, &bias), *scopes = NULL;
+	int count = unit ? library->scopes(unit, address - bias, &scopes) : 0, i = 0;
+	const char *name;
+
+	while (i < count && library->tag(&scopes[i]) == DW_TAG_lexical_block)
+		i++;
+	name = i < count && library->tag(&scopes[i]) == DW_TAG_inlined_subroutine ? library->name(&scopes[i]) : NULL;
+	if (name)
+		snprintf(place->function, sizeof(place->function), "%s", name);
+	free(scopes);
+}
+
 /* libdw counts addresses from a place that it has chosen. */
 static bool find_names(const struct library *library, Dwfl_Module *module, uint64_t address, struct source_place *place)
 {
@@ -165,6 +191,8 @@ static bool find_names(const struct library *library, Dwfl_Module *module, uint6
 		return false;
 	find_line(library, module, moved + address, place);
 	find_function(library, module, moved + address, place);
+	if (place->file[0])
+		find_inlined(library, module, moved + address, place);
 	return place->file[0] || place->function[0];
 }
 
