@@ -123,6 +123,14 @@ static uint32_t size_class(uint64_t bytes)
 	return class < PART_SIZES ? class : PART_SIZES - 1;
 }
 
+static inline void go_outside(struct part *part, const struct call *call, uint64_t ended)
+{
+	/* pairs with notes_inside */
+	__atomic_store_n(&part->presence.inside, part->presence.inside + ended - call->begun, __ATOMIC_RELAXED);
+	__atomic_store_n(&part->presence.entered, 0, __ATOMIC_RELAXED);
+	part->presence.left = ended;
+}
+
 /* Counts a call that has ended. */
 static inline void count(struct part *part, struct part_site *site, const struct call *call, uint64_t bytes,
                          uint64_t ended)
@@ -131,10 +139,7 @@ static inline void count(struct part *part, struct part_site *site, const struct
 	site->bytes += bytes;
 	site->ticks += ended - call->begun;
 	site->sizes[size_class(bytes)]++;
-	/* pairs with notes_inside */
-	__atomic_store_n(&part->presence.inside, part->presence.inside + ended - call->begun, __ATOMIC_RELAXED);
-	__atomic_store_n(&part->presence.entered, 0, __ATOMIC_RELAXED);
-	part->presence.left = ended;
+	go_outside(part, call, ended);
 }
 
 static void change_target(struct part_site *site, struct site_end *end, const struct call *call)
@@ -254,6 +259,15 @@ static inline bool is_recent(const struct recent *recent, const struct call *cal
 	return recent->caller == call->caller && recent->name == call->name && recent->window == call->window;
 }
 
+/* Ends a call that found no room. Its waits are no other call's. */
+static void lose(struct part *part, const struct call *call, uint64_t ended)
+{
+	waits_forget();
+	go_outside(part, call, ended);
+	if (call_duties & DUTY_MEETING)
+		meeting_end(part, ended);
+}
+
 static void take(struct part *part, const struct recent *recent, const struct call *call, uint64_t bytes)
 {
 	bool has_target = call->target >= 0 && call->window != PART_NONE;
@@ -286,8 +300,10 @@ static __attribute__((noinline)) int leave_any(const struct call *call, uint64_t
 
 	if (rc)
 		meeting_cancel();
-	if (!is_recent(recent, call) && !search(part, recent, call))
+	if (!is_recent(recent, call) && !search(part, recent, call)) {
+		lose(part, call, clock_ticks());
 		return rc;
+	}
 	if (lane_plus_1 == SHARED_LANE + 1)
 		pthread_mutex_lock(&sharing);
 	take(part, recent, call, bytes);

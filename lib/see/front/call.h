@@ -349,6 +349,9 @@ void waits_begin(const struct call_members *of_call);
  */
 void waits_take(struct part *part, uint32_t site, uint32_t lane, uint64_t begun);
 
+/* Forgets what the thread has waited for in a call. */
+void waits_forget(void);
+
 /* report.c: the end of the job */
 
 /* Ends the part. On rank 0 starts the program that writes the report. */

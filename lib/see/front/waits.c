@@ -680,6 +680,14 @@ static void begin_with_call(const struct part *part, uint64_t begun)
 		first->begun_ns = begun_ns;
 }
 
+void waits_forget(void)
+{
+	if (waiting)
+		waiting->count = 0;
+	call_duties &= ~(uint32_t)DUTY_WAITS;
+	members = (struct call_members){ .event = EVENT_COUNT };
+}
+
 void waits_take(struct part *part, uint32_t site, uint32_t lane, uint64_t begun)
 {
 	pthread_mutex_lock(&adding);
@@ -687,8 +695,5 @@ void waits_take(struct part *part, uint32_t site, uint32_t lane, uint64_t begun)
 	take_segments(part, site, take_last_member(part, site));
 	arrows_take(site, lane);
 	pthread_mutex_unlock(&adding);
-	if (waiting)
-		waiting->count = 0;
-	call_duties &= ~(uint32_t)DUTY_WAITS;
-	members = (struct call_members){ .event = EVENT_COUNT };
+	waits_forget();
 }

@@ -2,11 +2,12 @@
 /*
  * counts.c - a program whose calls are known, for tests of profiles (run)
  *
- *   see-counts [fork|kill|exit|name=NAME|module=FILE]
+ *   see-counts [fork|kill|exit|windows|name=NAME|module=FILE]
  *
  * Each rank makes 5 puts of 8 bytes, 3 of 4096, 2 gets of 100 bytes, 7 flushes and 4 fences on the
  * window "counted", or NAME. With "fork" it starts a child first, whose call is refused. With "kill"
- * or "exit" rank 1 ends before the last fence. With "module=" a module (module.c), which is closed
+ * or "exit" rank 1 ends before the last fence. With "windows" it makes more windows than a profile has
+ * room for, and rank 1 is late for a fence of each. With "module=" a module (module.c), which is closed
  * again, makes three more puts of 8 bytes.
  */
 #include <dlfcn.h>
@@ -21,6 +22,7 @@
 #include "oriel.h"
 
 #define BYTES 8192
+#define WINDOWS 260
 
 static int fences(oriel_win *win, int count)
 {
@@ -62,6 +64,23 @@ static int operations(oriel_win *win, int to, const char *module)
 	return rc ? rc : oriel_win_unlock_all(win);
 }
 
+static int many_windows(const oriel_job *job, oriel_group *world, oriel_win *first)
+{
+	static const long long origin = 1;
+	oriel_win *win;
+	void *base;
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < WINDOWS; i++) {
+		rc = oriel_win_allocate(8, 1, NULL, world, &base, &win) || oriel_win_fence(win, 0) ||
+		     oriel_put(win, &origin, sizeof(origin), 0, 0);
+		if (rc == 0 && oriel_rank(job) == 1)
+			usleep(500);
+		rc = rc || oriel_win_fence(win, 0) || oriel_win_free(&win) || fences(first, 1);
+	}
+	return rc;
+}
+
 static int start_child(oriel_win *win)
 {
 	pid_t pid = fork();
@@ -95,6 +114,8 @@ int main(int argc, char **argv)
 		return fprintf(stderr, "%s\n", oriel_last_error()), EXIT_FAILURE;
 	if (strcmp(mode, "fork") == 0 && start_child(win))
 		return fprintf(stderr, "the child has failed\n"), EXIT_FAILURE;
+	if (strcmp(mode, "windows") == 0 && many_windows(job, world, win))
+		return fprintf(stderr, "%s\n", oriel_last_error()), EXIT_FAILURE;
 	if (fences(win, 2) || operations(win, (oriel_rank(job) + 1) % oriel_size(job), module) || fences(win, 1))
 		return fprintf(stderr, "%s\n", oriel_last_error()), EXIT_FAILURE;
 	if (dies && oriel_rank(job) == 1)
