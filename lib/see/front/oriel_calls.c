@@ -5,8 +5,10 @@
  * LD_PRELOAD puts it there (oriel-see). Calls that neither move data nor wait are not taken.
  */
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "see/front/behind.h"
 #include "oriel.h"
@@ -32,8 +34,12 @@ static struct {
 #undef X
 } next;
 
+static bool has_begun; /* oriel_init was called */
+static pid_t loaded_by;
+
 __attribute__((constructor)) static void find_all(void)
 {
+	loaded_by = getpid();
 #define X(name) find_behind("oriel_" #name, &next.name);
 	CALLS(X)
 #undef X
@@ -493,6 +499,7 @@ int oriel_init(const struct oriel_options *options, oriel_job **opened)
 	struct call call;
 	int rc;
 
+	has_begun = true;
 	part_open();
 	call = call_enter("oriel_init", PART_NONE, __builtin_return_address(0));
 	rc = call_leave(&call, 0, next.init(options, opened));
@@ -522,4 +529,24 @@ int oriel_finalize(oriel_job **closed)
 	if (rc == 0)
 		report_at_end();
 	return rc;
+}
+
+/* ---- a program of MPI ---- */
+
+static bool is_first_rank(void)
+{
+	const char *rank = getenv("PMIX_RANK");
+
+	if (!rank)
+		rank = getenv("PMI_RANK");
+	return !rank || strcmp(rank, "0") == 0;
+}
+
+/* It makes none of these calls, so that there is no profile. */
+__attribute__((destructor)) static void look_for_mpi(void)
+{
+	if (!has_begun && getpid() == loaded_by && is_first_rank() && dlsym(RTLD_DEFAULT, "MPI_Init"))
+		fputs("oriel: rank 0: there is no profile: the program makes no call of oriel.h, and is linked with MPI: "
+		      "oriel-mpi --profile records it\n",
+		      stderr);
 }
