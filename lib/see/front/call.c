@@ -174,6 +174,7 @@ static void begin(struct call_members *members, uint64_t begun)
 {
 	const struct part *part = part_of_process();
 
+	members->begun = begun;
 	members->begun_ns = clock_ns(begun);
 	notes_add(members->event, members->window, members->number, begun);
 	if (part && is_meeting(members))

@@ -335,6 +335,7 @@ struct call_members {
 	uint32_t window;
 	enum part_event event;
 	uint64_t number; /* 0: not known */
+	uint64_t begun;  /* clock_ticks: no two calls of a thread begin at one time */
 	uint64_t begun_ns;
 	const int *ranks; /* NULL: all of the job, or none */
 	int count;

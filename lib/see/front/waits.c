@@ -690,6 +690,8 @@ void waits_forget(void)
 
 void waits_take(struct part *part, uint32_t site, uint32_t lane, uint64_t begun)
 {
+	if (members.begun != begun) /* an earlier call, which has not waited */
+		members = (struct call_members){ .event = EVENT_COUNT };
 	pthread_mutex_lock(&adding);
 	begin_with_call(part, begun);
 	take_segments(part, site, take_last_member(part, site));
