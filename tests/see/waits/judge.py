@@ -136,6 +136,13 @@ class Judge:
             self.near(sum(one["ns"] for one in mine), window["waits_ns"], f"{name}: all its waits", "waits_ns")
             self.near(sum(one["ns"] for one in sites), window["in_calls_ns"], f"{name}: all its sites", "in calls")
 
+        waits = collections.Counter()
+        for wait in self.profile["waits"]:
+            waits[wait["site"]] += wait["ns"]
+        for site in self.profile["sites"]:
+            most = (1 + CLOSED) * site["ns"] + CALL_NS * site["count"]
+            self.expect(waits[site["id"]] <= most, f"{site['call']} of rank {site['rank']} waits {waits[site['id']]} of {site['ns']} ns")
+
     def near(self, one, other, text, other_text):
         self.expect(abs(one - other) <= CLOSED * max(one, other), f"{text} are {one} ns, {other_text} {other}")
 

@@ -192,6 +192,11 @@ class Judgement(unittest.TestCase):
         self.profile["sites"][1]["ns"] = 0
         self.is_wrong("all its sites are")
 
+    def test_wait_of_another_site_is_wrong(self):
+        wait = self.waits("late_post")[0]
+        wait["site"] = self.profile["sites"][0]["id"]  # of start, which is short
+        self.is_wrong(f"of rank 0 waits {wait['ns']} of")
+
     def test_lost_call_is_wrong(self):
         self.profile["sites"][0]["count"] -= 1
         self.is_wrong("calls, the program 7")
