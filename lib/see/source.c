@@ -92,15 +92,24 @@ static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dw
 }
 
 /* clang writes no table of addresses. */
-static const char *search_units(const struct library *library, Dwfl_Module *module, Dwarf_Addr address, int *number)
+static Dwarf_Die *find_unit(const struct library *library, Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *bias)
+{
+	Dwarf_Die *unit = library->unit(module, address, bias);
+
+	if (unit)
+		return unit;
+	unit = library->next_unit(module, NULL, bias);
+	while (unit && library->unit_has(unit, address - *bias) <= 0)
+		unit = library->next_unit(module, unit, bias);
+	return unit;
+}
+
+static const char *unit_line(const struct library *library, Dwfl_Module *module, Dwarf_Addr address, int *number)
 {
 	Dwarf_Addr bias = 0;
-	Dwarf_Die *unit = library->next_unit(module, NULL, &bias);
-	Dwarf_Line *line;
+	Dwarf_Die *unit = find_unit(library, module, address, &bias);
+	Dwarf_Line *line = unit ? library->unit_line(unit, address - bias) : NULL;
 
-	while (unit && library->unit_has(unit, address - bias) <= 0)
-		unit = library->next_unit(module, unit, &bias);
-	line = unit ? library->unit_line(unit, address - bias) : NULL;
 	return line && library->line_number(line, number) == 0 ? library->line_file(line, NULL, NULL) : NULL;
 }
 
@@ -111,7 +120,7 @@ static void find_line(const struct library *library, Dwfl_Module *module, Dwarf_
 	const char *path, *slash;
 
 	path = line ? library->line_info(line, NULL, &place->line, NULL, NULL, NULL)
-	            : search_units(library, module, address, &place->line);
+	            : unit_line(library, module, address, &place->line);
 	if (!path || place->line <= 0)
 		return;
 	slash = strrchr(path, '/');
@@ -170,7 +179,7 @@ static void find_inlined(const struct library *library, Dwfl_Module *module, Dwa
                          struct source_place *place)
 {
 	Dwarf_Addr bias = 0;
-	Dwarf_Die *unit = library->unit(module, address, &bias), *scopes = NULL;
+	Dwarf_Die *unit = find_unit(library, module, address, &bias), *scopes = NULL;
 	int count = unit ? library->scopes(unit, address - bias, &scopes) : 0, i = 0;
 	const char *name;
 
