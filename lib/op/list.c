@@ -403,7 +403,7 @@ static bool piece_of(struct oriel_win *win, struct link *link, const struct op *
 	return link->route != ROUTE_REGIONS || region_piece(win, link, op, piece);
 }
 
-static bool moves_lists(const struct link *link, enum op_kind kind, uint32_t count)
+static bool moves_lists(const struct link *link, enum op_kind kind, size_t piece_bytes, uint32_t count)
 {
 	const struct direct_access *direct = &link->peer->direct;
 
@@ -411,7 +411,8 @@ static bool moves_lists(const struct link *link, enum op_kind kind, uint32_t cou
 		return false;
 	if (kind == OP_GET)
 		return direct_has_lists(direct);
-	return count >= PUTS_MIN && (link->marks & LINK_LOCK) && direct_has_list_puts(direct);
+	return count >= PUTS_MIN && (link->marks & LINK_LOCK || piece_bytes > LIST_PIECE_BYTES) &&
+	       direct_has_list_puts(direct);
 }
 
 static bool move_pieces(struct link *link, enum op_kind kind, const struct softverbs_piece *pieces, uint32_t count)
@@ -429,7 +430,7 @@ static bool move_list(struct oriel_win *win, struct link *link, const struct op 
 {
 	struct softverbs_piece pieces[MOVE_MAX];
 
-	if (!moves_lists(link, ops->kind, count) || !may_go(win, link))
+	if (!moves_lists(link, ops->kind, ops->size_bytes, count) || !may_go(win, link))
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		if (!piece_of(win, link, &ops[i], &pieces[i]))
@@ -447,7 +448,7 @@ bool list_move_row(struct oriel_win *win, struct link *link, const struct acc *r
 	const ptrdiff_t distance = kind == OP_PUT ? row->row.origin : row->row.result;
 	struct softverbs_piece pieces[MOVE_MAX], next;
 
-	if (!moves_lists(link, kind, row->blocks) || !may_go(win, link))
+	if (!moves_lists(link, kind, row->count, row->blocks) || !may_go(win, link))
 		return false;
 	next = (struct softverbs_piece){ kind == OP_PUT ? (void *)(uintptr_t)row->origin : row->result, row->count,
 		                             row->remote_addr, key_of(win, link, acc_span(row)) };
