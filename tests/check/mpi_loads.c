@@ -312,6 +312,21 @@ static void K9_result_is_read_early(void)
 	MPI_Win_flush(2, win);
 }
 
+/* The two sources are as far from each other as memory allows. */
+static void K9_sources_far_from_each_other(void)
+{
+	static uint64_t compared, before;
+	volatile uint64_t origin = 1;
+
+	if (rank != 0)
+		return;
+	MPI_Compare_and_swap((void *)&origin, &compared, &before, MPI_UINT64_T, 2, 64, win); /* RACE */
+	if (!racy)
+		MPI_Win_flush(2, win);
+	origin = 2; /* RACE */
+	MPI_Win_flush(2, win);
+}
+
 static void K9_request(void)
 {
 	MPI_Request request;
@@ -936,6 +951,7 @@ static const struct check_case cases[] = {
 	{ "K11_oneself", K11_oneself },
 	{ "K9_source_is_overwritten", K9_source_is_overwritten },
 	{ "K9_result_is_read_early", K9_result_is_read_early },
+	{ "K9_sources_far_from_each_other", K9_sources_far_from_each_other },
 	{ "K9_request", K9_request },
 	{ "K9_result_of_accumulate", K9_result_of_accumulate },
 	{ "K9_stack_of_a_function_that_has_returned", K9_stack_of_a_function_that_has_returned },

@@ -8,6 +8,7 @@
 
 #define WINDOWS_MAX 1024 /* parts, and pieces of memory that are attached */
 #define BUFFERS_MAX 1024
+#define NEAR_BYTES 65536
 #define LOOKED_BACK 8 /* buffers that are compared with a new one */
 
 struct memory {
@@ -156,19 +157,38 @@ static void add_buffer(struct memory buffer)
 		lost_buffers++;
 }
 
-/* Between pieces of an operation more may be watched: the judge knows which bytes are its own. */
+static bool is_near(const struct memory *buffer, const struct trace_piece *piece)
+{
+	return piece->first < buffer->first + buffer->bytes + NEAR_BYTES &&
+	       buffer->first < piece->first + piece->bytes + NEAR_BYTES;
+}
+
+static void widen(struct memory *buffer, const struct trace_piece *piece)
+{
+	uint64_t first = piece->first < buffer->first ? piece->first : buffer->first;
+	uint64_t end = piece->first + piece->bytes, end_of_buffer = buffer->first + buffer->bytes;
+
+	buffer->first = first;
+	buffer->bytes = (end > end_of_buffer ? end : end_of_buffer) - first;
+}
+
+/*
+ * Between pieces that are near each other more is watched: the judge knows which bytes are the
+ * operation's own. Others may be as far from each other as a variable and the stack.
+ */
 static void add_pieces(struct memory buffer, const struct trace_piece pieces[], uint32_t count)
 {
-	uint64_t end = 0;
-
-	buffer.first = UINT64_MAX;
 	for (uint32_t i = 0; i < count; i++) {
-		if (pieces[i].bytes && pieces[i].first < buffer.first)
-			buffer.first = pieces[i].first;
-		if (pieces[i].bytes && pieces[i].first + pieces[i].bytes > end)
-			end = pieces[i].first + pieces[i].bytes;
+		if (pieces[i].bytes == 0)
+			continue;
+		if (buffer.bytes > 0 && is_near(&buffer, &pieces[i])) {
+			widen(&buffer, &pieces[i]);
+			continue;
+		}
+		add_buffer(buffer);
+		buffer.first = pieces[i].first;
+		buffer.bytes = pieces[i].bytes;
 	}
-	buffer.bytes = end > buffer.first ? end - buffer.first : 0;
 	add_buffer(buffer);
 }
 
