@@ -852,6 +852,48 @@ static void K22_flag_that_is_got(void)
 	end_shared();
 }
 
+/* Flags that one line sets, and one line looks at: each is set behind a sync, or a fence. */
+static void pass_rows(bool by_fence)
+{
+	volatile uint64_t *flags = (volatile uint64_t *)(uintptr_t)(there + 64);
+
+	for (int row = 0; row < 4; row++) {
+		if (rank == 0) {
+			for (int i = 0; i < VALUE; i++)
+				there[row * VALUE + i] = 1; /* RACE */
+		}
+		if (rank == 0 && by_fence)
+			atomic_thread_fence(memory_order_release);
+		else if (rank == 0)
+			MPI_Win_sync(shared);
+		if (rank == 0 && !racy)
+			flags[row] = 1;
+		while (rank == 1 && !racy && !flags[row])
+			MPI_Win_sync(shared);
+		if (rank == 1) {
+			for (int i = 0; i < VALUE; i++)
+				sink = there[row * VALUE + i]; /* RACE */
+		}
+	}
+}
+
+static void K22_flags_behind_sync(void)
+{
+	begin_shared();
+	pass_rows(false);
+	end_shared();
+}
+
+static void K22_flags_behind_a_fence(void)
+{
+	begin_shared();
+	if (!racy)
+		pass_rows(true);
+	if (rank < 2 && racy)
+		store_there();
+	end_shared();
+}
+
 static void K22_mutex_of_processes(void)
 {
 	pthread_mutexattr_t attributes;
@@ -980,6 +1022,8 @@ static const struct check_case cases[] = {
 	{ "K22_atomic_flag", K22_atomic_flag },
 	{ "K22_flag_that_is_put", K22_flag_that_is_put },
 	{ "K22_flag_that_is_got", K22_flag_that_is_got },
+	{ "K22_flags_behind_sync", K22_flags_behind_sync },
+	{ "K22_flags_behind_a_fence", K22_flags_behind_a_fence },
 	{ "K22_mutex_of_processes", K22_mutex_of_processes },
 	{ "K20_memcpy", K20_memcpy },
 	{ "K20_memset", K20_memset },

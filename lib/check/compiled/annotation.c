@@ -170,6 +170,7 @@ void __tsan_atomic_thread_fence(int order)
 {
 	(void)order;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	strand_outside();
 	if (strand_is_several)
 		strand_fence();
 }
@@ -178,4 +179,5 @@ void __tsan_atomic_signal_fence(int order)
 {
 	(void)order;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	strand_outside();
 }

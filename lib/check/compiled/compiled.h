@@ -86,6 +86,8 @@ struct compiled_threads {
 	bool (*all_know)(uint64_t moment);
 	/* Returns the call or library for which threads have become one strand, or "". */
 	const char *(*merged)(void);
+	/* Returns whether the segment has stored. */
+	bool (*has_stores)(void);
 	/* Returns whether memory of these pages has been watched, by any thread. */
 	bool (*was_watched)(uint64_t first, uint64_t bytes);
 	/* From here on these pages have not been. */

@@ -23,6 +23,7 @@ static uint32_t used_count;
 static struct compiled_run runs[RUNS_MAX];
 static uint32_t run_count;
 static uint64_t lost;
+static bool has_stores;
 bool run_is_pending[STRANDS];
 
 static void emit(struct compiled_run *run)
@@ -91,6 +92,8 @@ void run_add(struct compiled_run element)
 	struct entry *entry = &entries[at];
 
 	run_is_pending[element.strand] = true;
+	if (element.kind == KIND_STORE)
+		__atomic_store_n(&has_stores, true, __ATOMIC_RELAXED);
 	if (extends(&entry->row, &element)) {
 		if (entry->row.count++ == 1)
 			entry->row.stride = (uint32_t)(element.first - entry->row.first);
@@ -115,6 +118,11 @@ uint64_t runs_lost(void)
 	return __atomic_load_n(&lost, __ATOMIC_RELAXED);
 }
 
+bool runs_have_stores(void)
+{
+	return __atomic_load_n(&has_stores, __ATOMIC_RELAXED);
+}
+
 /* A strand that finds that nothing is pending finds its clock counted. */
 static void count_pending(void)
 {
@@ -135,6 +143,7 @@ uint32_t runs_take(const struct compiled_run **list)
 		emit(&entries[used[i]].rows);
 	}
 	used_count = 0;
+	__atomic_store_n(&has_stores, false, __ATOMIC_RELAXED);
 	count_pending();
 	count = run_count;
 	run_count = 0;

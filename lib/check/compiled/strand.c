@@ -187,7 +187,7 @@ void strand_merge(const char *call)
 
 void strand_outside(void)
 {
-	if (!__atomic_exchange_n(&is_outside, true, __ATOMIC_ACQ_REL))
+	if (!__atomic_load_n(&is_outside, __ATOMIC_RELAXED) && !__atomic_exchange_n(&is_outside, true, __ATOMIC_ACQ_REL))
 		add(ORDER_OUTSIDE, 0);
 }
 

@@ -69,7 +69,7 @@ void strand_split(void);
 /* From here on all threads are one strand, because of this call. */
 void strand_merge(const char *call);
 
-/* From here on other processes may be ordered by a lock that lies in shared memory. */
+/* From here on locks in shared memory, or words and fences, may order processes. */
 void strand_outside(void);
 
 /* This thread is about to start one, which begins by the thing: returns the strand for it. */

@@ -404,6 +404,7 @@ static const struct compiled_threads threads = { .is_several = &strand_is_severa
 	                                             .moment = strand_moment,
 	                                             .all_know = strand_all_know,
 	                                             .merged = strand_merged,
+	                                             .has_stores = runs_have_stores,
 	                                             .was_watched = was_watched,
 	                                             .forget = forget };
 

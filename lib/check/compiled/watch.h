@@ -80,6 +80,9 @@ bool runs_are_many(void);
 
 uint64_t runs_lost(void);
 
+/* Returns whether any run that was not taken is of stores. */
+bool runs_have_stores(void);
+
 /* Whether the strand has runs that were not taken. */
 extern bool run_is_pending[STRANDS] __attribute__((visibility("hidden")));
 

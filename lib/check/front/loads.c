@@ -79,6 +79,11 @@ uint16_t loads_strand(bool is_event)
 	return compiled->threads ? (uint16_t)compiled->threads->strand(is_event) : 0;
 }
 
+bool loads_have_stores(void)
+{
+	return loads_are_on && compiled->threads && compiled->threads->has_stores();
+}
+
 uint32_t loads_take(const struct compiled_run **runs)
 {
 	return compiled->take(runs);

@@ -38,6 +38,9 @@ extern const bool *loads_have_threads __attribute__((visibility("hidden")));
 /* Returns whether the order is to be recorded. */
 bool loads_order(enum compiled_order order, uint64_t number);
 
+/* Returns whether recompiled code has stored since the last call of loads_take. */
+bool loads_have_stores(void);
+
 /* Takes what was accessed since the last call. Returns how many runs there are. */
 uint32_t loads_take(const struct compiled_run **runs);
 

@@ -25,7 +25,7 @@
 	X(fetch_and_op)                                                                                                \
 	X(compare_and_swap) X(accumulatev) X(get_accumulatev) X(win_flush) X(win_flush_local) X(win_iflush)            \
 		X(win_iflush_local) X(request_wait) X(request_test) X(win_post) X(win_start) X(win_complete) X(win_wait)   \
-			X(win_test) X(win_fence) X(win_lock) X(win_unlock) X(win_lock_all) X(win_unlock_all) X(signal)         \
+			X(win_test) X(win_fence) X(win_lock) X(win_unlock) X(win_lock_all) X(win_unlock_all) X(win_sync) X(signal)         \
 				X(signal_wait) X(signal_test) X(signal_until) X(win_create) X(win_allocate) X(win_allocate_shared) \
 					X(win_create_dynamic) X(win_shared_query) X(win_attach) X(win_detach) X(win_free) X(win_set_name) X(group_shared)    \
 						X(init) X(finalize) X(barrier)
@@ -534,6 +534,12 @@ int oriel_win_unlock_all(oriel_win *win)
 {
 	add_call(HERE("oriel_win_unlock_all"), win, TRACE_UNLOCK_ALL, -1, 0, 0);
 	return leave_ended(HERE("oriel_win_unlock_all"), win, TRACE_UNLOCK_END, -1, next.win_unlock_all(win));
+}
+
+int oriel_win_sync(oriel_win *win)
+{
+	trace_sync();
+	return next.win_sync(win);
 }
 
 /* ---- signals ---- */

@@ -425,15 +425,20 @@ static void write_full(void)
 	is_busy = false;
 }
 
+/* A program that polls has no stores, so that it fills no trace. */
+void trace_sync(void)
+{
+	if (loads_have_stores())
+		write_full();
+}
+
 /* Records an order of strands, behind what this strand has loaded and stored before it. */
 static void write_order(enum compiled_order order, uint64_t number)
 {
-	static const uint16_t kinds[] = { [ORDER_RELEASE] = TRACE_RELEASE,
-		                              [ORDER_ACQUIRE] = TRACE_ACQUIRE,
-		                              [ORDER_JOIN] = TRACE_JOIN,
-		                              [ORDER_SPREAD] = TRACE_SPREAD,
-		                              [ORDER_MERGE] = TRACE_MERGE,
-		                              [ORDER_OUTSIDE] = TRACE_OUTSIDE };
+	static const uint16_t kinds[] = {
+		[ORDER_RELEASE] = TRACE_RELEASE, [ORDER_ACQUIRE] = TRACE_ACQUIRE, [ORDER_JOIN] = TRACE_JOIN,
+		[ORDER_SPREAD] = TRACE_SPREAD,   [ORDER_MERGE] = TRACE_MERGE,     [ORDER_OUTSIDE] = TRACE_OUTSIDE
+	};
 	struct trace_event event = { .kind = kinds[order], .rank = -1, .id = number };
 
 	if (is_busy)

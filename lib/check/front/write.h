@@ -69,6 +69,9 @@ void trace_name(struct place place, struct trace_event event, const char *name);
 /* Records an event with text of PART_NAME_BYTES. */
 void trace_text(struct place place, struct trace_event event, const char text[PART_NAME_BYTES]);
 
+/* Begins other runs if there are stores: what the program stores next may be a flag for these. */
+void trace_sync(void);
+
 /* From here on the order of accesses is not known, because of this call. */
 void trace_unknown(struct place place);
 

@@ -8,7 +8,7 @@
 	X(Win_fence)                                                                                                     \
 	X(Win_post)                                                                                                      \
 	X(Win_start) X(Win_complete) X(Win_wait) X(Win_test) X(Win_lock) X(Win_unlock) X(Win_lock_all) X(Win_unlock_all) \
-		X(Win_flush) X(Win_flush_local) X(Win_flush_all) X(Win_flush_local_all)
+		X(Win_flush) X(Win_flush_local) X(Win_flush_all) X(Win_flush_local_all) X(Win_sync)
 
 #include "check/mpi/next.h"
 
@@ -213,3 +213,13 @@ int MPI_Win_flush_local_all(MPI_Win win)
 	                  next.Win_flush_local_all(win));
 }
 TAKEN(Win_flush_local_all);
+
+int MPI_Win_sync(MPI_Win win)
+{
+	const struct window *window = window_begin(HERE("MPI_Win_sync"), win);
+
+	if (window)
+		trace_sync();
+	return window_leave(HERE("MPI_Win_sync"), window_key(window), next.Win_sync(win));
+}
+TAKEN(Win_sync);
