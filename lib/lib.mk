@@ -71,7 +71,7 @@ $(B)/obj/lib/see/report/program.o: $(installed_libdir)
 
 # The checker: what goes in front of liboriel.so, and the program that puts it there and judges.
 check_front_obj = $(call objects,$(addprefix lib/check/,pack.c waits.c deadlock.c) $(addprefix lib/check/front/,write.c loads.c watch.c windows.c memory.c) lib/base/process.c lib/see/caller.c $(addprefix lib/see/front/,objects.c spawn.c part_file.c))
-$(B)/lib/see/liboriel-check.so: $(check_front_obj) $(B)/obj/lib/check/front/oriel_calls.o lib/check/front/front.map $(B)/lib/liboriel.so
+$(B)/lib/see/liboriel-check.so: $(check_front_obj) $(call objects,$(wildcard lib/check/front/oriel_*calls.c)) lib/check/front/front.map $(B)/lib/liboriel.so
 	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,--version-script=lib/check/front/front.map -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' \
 		$(filter %.o,$^) -L$(B)/lib -loriel -ldl
 

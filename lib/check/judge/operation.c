@@ -241,7 +241,7 @@ static bool ends_at_target(const struct operation *operation, const struct choic
 
 /*
  * Returns whether a request ends an operation too early. Requests of one window and target share a
- * number (request_id in front/oriel_calls.c), so the number of an earlier request may end an
+ * number (request_id in front/oriel_epoch_calls.c), so the number of an earlier request may end an
  * operation that is still held back. A later call ends it.
  */
 static bool is_early(const struct operation *operation, const struct choice *choice)
