@@ -30,6 +30,10 @@ no recorder sees, and `look T` gets the word until it is raised. `load`, `store`
 one's own memory; `reset`: a store of the word of `flag`; `hoist`: a store of another word, and `peek T`: gets of that
 word of T until it is hoisted. Loads and stores are recorded when their rank's next event is.
 
+Of shared windows, whose members load and store other parts, too: `lay T` and `view T`, a store and a load of the location in T's
+memory; `mark T`, a store of few bytes there, and `await T`, loads of these until a `mark` has come. What these do in memory
+no call says. A race of lay or view is reported if no mark and await were seen of which no call says the order.
+
 A line that begins with `@0` is a further thread of rank 0. It goes on behind `fork` of its rank. `join` waits for its
 end, and `hear` for a `tell` of the rank. Threads are ordered by these, and by nothing else.
 
@@ -108,11 +112,18 @@ RULES = {  # what is left out, or is wrong: a program that shows it
     "loads_of_all_threads_come_before_a_call": "fork; join; barrier | barrier; put 0; flush 0 | @0 store",
     "each_thread_loads_with_its_own_clock": "fork; recv 1; join | put 0; flush 0; send 0 | @0 load",
     "peeks_learn_of_all_threads": "fork | peek 0; put 0; flush 0 | @0 store; flush 0; hoist",
+    "members_loads_and_stores_are_judged": "lay 2 | view 2 | ",
+    "members_learn_by_calls": "lay 2; barrier | barrier; view 2 | barrier",
+    "members_do_not_learn_by_time": "lay 2; send 2 | view 2; send 2 | recv 0; recv 1",
+    "members_may_use_flags": "lay 2; mark 2 | await 2; view 2 | ",
+    "members_may_use_flags_of_others": "lay 2; mark 0 | await 1; view 2 | await 0; mark 1",
+    "what_calls_order_is_no_flag": "mark 2; barrier; lay 2 | barrier; await 2; view 2 | barrier",
     "order_is_transitive": "put 2; flush 2; send 1 | recv 0; send 2 | recv 1; put 2; flush 2",
 }
 # Programs whose verdict depends on the order of things: a race need not be reported in each execution.
 BY_CHANCE = {"set", "spin", "flag", "poll", "fetch", "ssend", "hoist"}
-LOADS = {"load", "store", "reset", "hoist", "poll"}
+MEMBERS = {"lay", "view"}
+LOADS = {"load", "store", "reset", "hoist", "poll", "mark", "await"} | MEMBERS
 # Calls whose begin, and whose end, is no event.
 NO_BEGIN = LOADS | {"flush", "local", "lock", "share", "wait", "taken", "hear", "join"}
 NO_END = LOADS
@@ -193,11 +204,23 @@ MORE = [
     "fork; barrier; tell; join | put 0; flush 0; barrier | @0 hear; load",
     "fork; load | put 0; flush 0; flag 0 | @0 poll; load; tell",
     "fork; hear; load | put 0; flush 0; flag 0 | @0 poll; load; tell",
+    "lay 2; send 1 | recv 0; view 2 | ",
+    "lay 2; send 1 | recv 0; send 2; view 2 | recv 1; lay 2",
+    "lock 2; lay 2; unlock 2 | lock 2; view 2; unlock 2 | ",
+    "share 2; lay 2; unlock 2 | share 2; view 2; unlock 2 | ",
+    "put 2; flush 2; barrier | barrier; view 2 | barrier",
+    "put 2; barrier; flush 2 | barrier; view 2 | barrier",
+    "view 2; send 1 | recv 0; put 2; flush 2 | ",
+    "view 2 | put 2; flush 2 | ",
+    "lay 2; fence | fence; view 2 | fence",
+    "mark 2; lay 2; send 1 | recv 0; await 2; lay 2 | ",
 ]
-# Races that the rules hide: where the store lies in its segment is not known.
+# Races that the rules hide: where the store lies in its segment is not known, or members use flags.
 HIDDEN = [
     "load; hoist; store | peek 0; put 0; flush 0",
     "store; send 1; hoist; store | recv 0; peek 0; put 0; flush 0",
+    "lay 2; mark 2; lay 0 | await 2; view 2; view 0 | ",
+    "await 2; lay 2; mark 2 | mark 2; await 2; view 2 | ",
 ]
 
 
@@ -264,11 +287,20 @@ class Program:
             self.conflicts[strand, at] = "memory", rank
         elif call[0] == "reset":
             self.conflicts[strand, at] = "flag", rank
+        elif call[0] in MEMBERS:
+            self.conflicts[strand, at] = "memory", call[1]
 
     def conflict(self, a, b):
-        """Two accesses that are no operations are not judged."""
-        is_operation = any(self.lines[rank][at][0] in OPERATIONS for rank, at in (a, b))
-        return a != b and is_operation and self.conflicts[a] == self.conflicts[b]
+        """Two accesses that are no operations are not judged, but those of two members of a shared window."""
+        names = [self.lines[rank][at][0] for rank, at in (a, b)]
+        is_judged = not OPERATIONS.isdisjoint(names) or self.rank_of[a[0]] != self.rank_of[b[0]] and \
+            set(names) in ({"lay"}, {"lay", "view"})
+        return a != b and is_judged and a in self.conflicts and self.conflicts[a] == self.conflicts.get(b)
+
+    def are_flag(self, a, b):
+        """Whether one is a mark, and the other may await it."""
+        calls = [self.lines[rank][at] for rank, at in (a, b)]
+        return {calls[0][0], calls[1][0]} == {"mark", "await"} and calls[0][1] == calls[1][1] and a[0] != b[0]
 
     def begun_before(self, rank, at):
         """Where the message begins for which a `done` waits."""
@@ -371,6 +403,8 @@ def may_end(program, state, rank):
         return state.count("effect", "flag", program.rank_of[rank]) > 0
     if name == "peek":
         return state.count("hoist", to[0]) > 0
+    if name == "await":
+        return state.count("mark", to[0]) > 0
     if name == "hear":
         return state.count("tell", program.rank_of[rank]) > 0
     if name == "join":
@@ -432,7 +466,7 @@ def is_complete(program, state, origin, target, number):
 
 
 IMMEDIATE = OPERATIONS - {"set"} | {"use", "post", "start", "send", "lend", "expect", "raise", "load", "store", "reset", "hoist", "fork",
-                                   "tell"}
+                                   "tell", "lay", "view", "mark"}
 
 
 def begin(program, state, rank):
@@ -452,6 +486,8 @@ def begin(program, state, rank):
         new.add("raised", rank)
     if name in ("tell", "fork", "hoist"):
         new.add(name, program.rank_of[rank])
+    if name == "mark":
+        new.add("mark", to[0])
     if name in ("barrier", "bcast", "reduce"):
         new.add(name, rank)
     if name in ("fence", "precede"):
@@ -462,7 +498,7 @@ def begin(program, state, rank):
             new.add("complete", rank, target)
     if name == "unlock":
         new.giving = state.giving + ((rank, to[0]),)
-    if name in ("use", "load", "store", "reset"):
+    if name in {"use", "load", "store", "reset"} | MEMBERS:
         new.order = state.order + (access,)
     judge.begin(program, rank, state.at[rank])
     new.judge = judge.frozen()
@@ -559,19 +595,21 @@ class Judge:
         self.accesses = {}  # (rank, at) -> (clock or None: judged later, completions)
         self.slots = {}  # releases, by name
         self.reported = False
+        self.by_calls = self.signals = frozenset()  # ranks of races, and of flags, of members
         self.loads = tuple(() for _ in ranks)  # that are not recorded yet
         self.peeks = tuple(frozenset() for _ in ranks)  # of the rank's word, in its segment: (peek, whether it goes on)
         self.late = tuple(frozenset() for _ in ranks)  # accesses that began behind such a peek
 
     def frozen(self):
         return (tuple(self.clocks), tuple(sorted(self.accesses.items())),
-                tuple(sorted(self.slots.items(), key=repr)), self.reported, self.loads, self.peeks, self.late)
+                tuple(sorted(self.slots.items(), key=repr)), self.reported, self.loads, self.peeks, self.late, self.by_calls,
+                self.signals)
 
     @classmethod
     def of(cls, frozen):
         new = cls(())
         new.clocks, new.accesses, new.slots, new.reported = list(frozen[0]), dict(frozen[1]), dict(frozen[2]), frozen[3]
-        new.loads, new.peeks, new.late = frozen[4:]
+        new.loads, new.peeks, new.late, new.by_calls, new.signals = frozen[4:]
         return new
 
     def release(self, rank, *slot):
@@ -597,12 +635,26 @@ class Judge:
         completions = self.accesses[access][1]
         self.accesses[access] = clock, completions
         for other, (start, ends) in self.accesses.items():
-            if start is None or other in without or not program.conflict(access, other):
+            are_flag = program.are_flag(access, other)
+            if start is None or other in without or not (are_flag or program.conflict(access, other)):
                 continue
-            if any(clock[rank] >= time for rank, time in ends):
+            names = {program.lines[rank][at][0] for rank, at in (access, other)}
+            is_known = WITHOUT != ("what_calls_order_is_no_flag" if are_flag else "members_learn_by_calls" if names & MEMBERS else 0)
+            if is_known and any(clock[rank] >= time for rank, time in ends):
+                continue
+            if are_flag:
+                self.signals |= {frozenset({access[0], other[0]})}
+                continue
+            if names & MEMBERS:
+                self.by_calls |= {frozenset({access[0], other[0]})}
                 continue
             if not any(start[rank] >= time for rank, time in completions) and not self.is_seen(program, other, access):
                 self.reported = True
+
+    def verdict(self):
+        if WITHOUT == "members_may_use_flags_of_others":
+            return self.reported or bool(self.by_calls - self.signals)
+        return self.reported or bool(self.by_calls) and (not self.signals or WITHOUT == "members_may_use_flags")
 
     @staticmethod
     def is_seen(program, earlier, later):
@@ -626,7 +678,7 @@ class Judge:
         alone = WITHOUT == "loads_of_all_threads_come_before_a_call"
         strands = [strand] if alone else program.threads(rank)
         names = [(access, program.lines[access[0]][access[1]][0]) for other in strands for access in self.loads[other]]
-        names.sort(key=lambda load: load[1] not in ("load", "poll"))
+        names.sort(key=lambda load: load[1] not in ("load", "poll", "view", "await"))
         known = bool(self.peeks[rank]) and any(name == "hoist" for _, name in names)
         keep = not known or WITHOUT == "peeked_segments_are_not_kept"
         late = self.late[rank] if not keep else frozenset()
@@ -641,6 +693,8 @@ class Judge:
             if name == "poll" or name == "reset" and WITHOUT == "stores_do_not_end_what_is_put":
                 self.end_polled(program, rank, of, now)
             if name in ("poll", "hoist") or WITHOUT in (f"{name}s_are_judged",):
+                continue
+            if name in MEMBERS and WITHOUT == "members_loads_and_stores_are_judged":
                 continue
             self.accesses[access] = None, () if WITHOUT == "loads_are_over_at_once" else ((of, now[of]),)
             self.judge(program, access, now, late)
@@ -841,7 +895,8 @@ class Judge:
         self.recorded(program.rank_of[rank])
 
     def learn_by_time(self, program, rank):
-        for other in program.threads(rank) if WITHOUT == "threads_are_not_ordered_by_time" else ():
+        by_time = {"threads_are_not_ordered_by_time": program.threads(rank), "members_do_not_learn_by_time": program.ranks}
+        for other in by_time.get(WITHOUT, ()):
             self.clocks[rank] = join(self.clocks[rank], self.clocks[other])
 
     def end_peek(self, program, rank, at, owner):
@@ -972,7 +1027,7 @@ def explore(program):
                 judge.rest(program, rank)
             orders, verdicts = found.setdefault(state.grants, (set(), set()))
             orders |= {pair for pair in itertools.combinations(state.order, 2) if program.conflict(*pair)}
-            verdicts.add(judge.reported)
+            verdicts.add(judge.verdict())
         for new in nexts:
             if new.key() not in seen:
                 seen.add(new.key())
