@@ -431,7 +431,7 @@ static void judge(struct access *access, struct access *other)
 		return;
 	if (other->start && races(access, other))
 		compare(other, access, false);
-	else if (other->start && are_of_members(access, other))
+	else if (other->start && are_of_members(access, other) && !members_signal())
 		judge_by_calls(access, other);
 	poll(access, other);
 }
@@ -439,7 +439,9 @@ static void judge(struct access *access, struct access *other)
 /* Returns whether it is over for all that may still race with it. */
 static bool is_finished(const struct access *access, const struct clock *clock)
 {
-	return access->is_past ? is_over_by_calls(access, clock) : is_over(access, clock);
+	if (access->is_past)
+		return members_signal() || is_over_by_calls(access, clock);
+	return is_over(access, clock);
 }
 
 /*
@@ -576,7 +578,7 @@ void access_pass(struct access *access, struct clock *start)
 	access->start = start;
 	access->is_past = access->shared;
 	look(access, judge_or_replace);
-	if (access->shared)
+	if (access->shared && !members_signal())
 		keep(access);
 	else
 		free_access(access);

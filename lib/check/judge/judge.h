@@ -288,8 +288,8 @@ void access_begin(struct access *access, struct clock *start);
 void access_await(struct access *access);
 
 /*
- * Judges an access that no later one can race with, and frees it. One in a shared window is kept,
- * for the loads and stores of other members.
+ * Judges an access that no later one can race with, and frees it. One in a shared window is kept
+ * for what other members do, unless members_signal.
  */
 void access_pass(struct access *access, struct clock *start);
 
@@ -318,6 +318,9 @@ void replay(struct job_traces *traces, struct verdict *verdict);
  * load and store counts as ordered by time, if no call says more. The first time counts.
  */
 void members_may_signal(uint32_t site, const char *by);
+
+/* Returns whether they may. */
+bool members_signal(void);
 
 /* place.c: places that call, and windows, in words */
 

@@ -196,6 +196,11 @@ void members_may_signal(uint32_t site, const char *by)
 	replaying.verdict->signals_at = site;
 }
 
+bool members_signal(void)
+{
+	return replaying.verdict->signals;
+}
+
 /* Some flags may not be seen. */
 static void find_silent(int rank)
 {
