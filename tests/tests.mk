@@ -29,8 +29,9 @@ see-tests: mpi $(B)/tests/check-budget $(B)/bin/oriel-top $(B)/tests/see-hang $(
 see-mpi-tests: $(mpi_libs) $(perf_rivals:%=$(B)/lib/mpi/liboriel-see-%.so) $(perf_rivals:%=$(B)/tests/see-mpi-waits-%) $(see_layer)
 unkind-tests: mpi $(B)/bin/oriel-run $(B)/tests/unkind-bugs $(perf_rivals:%=$(B)/tests/unkind-mpi-bugs-%)
 # Programs of the layer's tests, compiled with -fsanitize=thread: none has a race.
+has_clang := $(shell command -v clang)
 loads_layer = accumulates datatypes epochs memory requests types windows
-check-tests: mpi $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random matrix epochs budget deadlocks live jobs pages) $(foreach what,pairs misuse deadlocks callbacks live loads threads random-loads random-threads touches uses uses-loads,$(perf_rivals:%=$(B)/tests/check-mpi-$(what)-%)) $(B)/tests/check-loads $(B)/tests/check-touches $(foreach mpi,$(perf_rivals),$(loads_layer:%=$(B)/tests/check-layer/%-$(mpi))) $(foreach what,random/random layer/errors layer/datatypes layer/bottom,$(perf_rivals:%=$(B)/tests/mpi/$(what)-%))
+check-tests: mpi $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random matrix epochs budget deadlocks live jobs pages) $(foreach what,pairs misuse deadlocks callbacks live loads threads random-loads random-threads touches uses uses-loads,$(perf_rivals:%=$(B)/tests/check-mpi-$(what)-%)) $(if $(has_clang),$(foreach what,loads threads,$(perf_rivals:%=$(B)/tests/check-clang-$(what)-%))) $(B)/tests/check-loads $(B)/tests/check-touches $(foreach mpi,$(perf_rivals),$(loads_layer:%=$(B)/tests/check-layer/%-$(mpi))) $(foreach what,random/random layer/errors layer/datatypes layer/bottom,$(perf_rivals:%=$(B)/tests/mpi/$(what)-%))
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 # The programs in containers are the demo's and those of environments.
 containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
@@ -97,7 +98,7 @@ $(B)/tests/check-epochs: $(call objects,$(epochs_src)) $(B)/lib/liboriel.so
 $(B)/tests/check-budget: $(call objects,tests/check/budget.c perf/bench/steps.c) $(B)/lib/liboriel.so
 	$(link_test) $^ -Wl,-rpath,$(abspath $(B)/lib)
 
-check_of_mpi = $(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Itests $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -pthread -o $@ $<
+check_of_mpi = $(call quiet,mpicc.$*) $(check_compiler) mpicc.$* -std=c11 -D_GNU_SOURCE -Itests $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -pthread -o $@ $<
 $(B)/tests/check-mpi-pairs-%: tests/check/mpi_pairs.c $(addprefix tests/check/,mpi_pair.h mpi_cases.h cases.h) ; $(check_of_mpi)
 $(B)/tests/check-mpi-misuse-%: tests/check/mpi_misuse.c $(addprefix tests/check/,mpi_cases.h cases.h mpi_group.h) ; $(check_of_mpi)
 $(B)/tests/check-mpi-deadlocks-%: tests/check/mpi_deadlocks.c tests/check/cases.h tests/check/mpi_group.h ; $(check_of_mpi)
@@ -114,6 +115,12 @@ $(B)/tests/check-mpi-threads-%: tests/check/mpi_threads.c $(addprefix tests/chec
 	$(check_of_mpi) -O1 $(loads_flags) -fopenmp -Wno-tsan
 $(B)/tests/check-mpi-random-threads-%: tests/check/mpi_random_threads.c
 	$(check_of_mpi) -O1 $(loads_flags) -fopenmp -Wno-tsan
+# The same by clang, which links its own runtime into the program.
+$(B)/tests/check-clang-%: check_compiler = MPICH_CC=clang OMPI_CC=clang
+$(B)/tests/check-clang-loads-%: tests/check/mpi_loads.c $(addprefix tests/check/,mpi_pair.h mpi_cases.h cases.h)
+	$(check_of_mpi) -Wno-unknown-warning-option -O1 $(loads_flags)
+$(B)/tests/check-clang-threads-%: tests/check/mpi_threads.c $(addprefix tests/check/,mpi_pair.h mpi_cases.h cases.h)
+	$(check_of_mpi) -Wno-unknown-warning-option -O1 $(loads_flags)
 # The same, with pages in place of that; and a program whose functions MPI calls.
 $(B)/tests/check-mpi-touches-%: tests/check/mpi_loads.c $(addprefix tests/check/,mpi_pair.h mpi_cases.h cases.h)
 	$(check_of_mpi) -O1 -g

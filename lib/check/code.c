@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "check/symbols.h"
+
 void codes_add(struct codes *codes, const struct dl_phdr_info *info)
 {
 	for (int i = 0; i < info->dlpi_phnum && codes->count < CODES_MAX; i++) {
@@ -40,33 +42,12 @@ bool library_is_one_of(const char *path, const char *const names[], size_t count
 	return false;
 }
 
-static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info)
-{
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			return (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-	}
-	return NULL;
-}
-
-/* Returns the strings of a dynamic section, which the dynamic linker may have moved. */
-static const char *strings_of(const struct dl_phdr_info *info, const ElfW(Dyn) * entry)
-{
-	for (; entry && entry->d_tag != DT_NULL; entry++) {
-		if (entry->d_tag == DT_STRTAB)
-			return (const char *)(entry->d_un.d_ptr < info->dlpi_addr ? info->dlpi_addr + entry->d_un.d_ptr
-			                                                          : entry->d_un.d_ptr);
-	}
-	return NULL;
-}
-
 bool library_needs(const struct dl_phdr_info *info, bool (*is_it)(const char *name))
 {
-	const ElfW(Dyn) *entry = dynamic_of(info);
-	const char *strings = strings_of(info, entry);
+	const struct symbols symbols = symbols_of(info);
 
-	for (; strings && entry->d_tag != DT_NULL; entry++) {
-		if (entry->d_tag == DT_NEEDED && is_it(strings + entry->d_un.d_val))
+	for (const ElfW(Dyn) *entry = symbols.dynamic; symbols.names && entry->d_tag != DT_NULL; entry++) {
+		if (entry->d_tag == DT_NEEDED && is_it(symbols.names + entry->d_un.d_val))
 			return true;
 	}
 	return false;

@@ -69,6 +69,8 @@ struct compiled_front {
 	void (*order)(enum compiled_order order, uint64_t number);
 	/* Returns whether this thread is inside of a call. NULL: it is not known. */
 	bool (*is_in_call)(void);
+	/* Memory is about to be freed by another function than the C library's. */
+	void (*freed)(const void *memory);
 };
 
 /* Threads, and what orders them. */

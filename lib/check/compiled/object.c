@@ -3,13 +3,15 @@
  * object.c - which code was compiled with -fsanitize=thread; see watch.h
  *
  * Each object file that was has a constructor that calls __tsan_init, often by a jump, so that its
- * place is not known. The program or library that it is linked into needs libtsan.
+ * place is not known. The program or library that it is linked into needs libtsan, or has it in
+ * itself (runtime.c).
  */
 #include <string.h>
 
 #include "check/code.h"
 #include "check/compiled/tsan.h"
 #include "check/compiled/watch.h"
+#include "check/symbols.h"
 
 #define LIBTSAN "libtsan.so."
 
@@ -20,9 +22,10 @@ static char unknown[64]; /* the first library that may order threads; "": none *
 static bool is_started;
 
 /* They order no threads but by calls that are followed, or for themselves. */
-static const char *const known[] = { "libtsan.", "libc.",     "libm.",      "libpthread.",  "libdl.",       "librt.",
-	                                 "libutil.", "libgcc_s.", "libstdc++.", "libgfortran.", "libquadmath.", "libgomp.",
-	                                 "libmpi",   "liboriel",  "ld-linux",   "linux-vdso" };
+static const char *const known[] = { "libtsan.",     "libc.",        "libm.",    "libpthread.", "libdl.",
+	                                 "librt.",       "libresolv.",   "libutil.", "libgcc_s.",   "libstdc++.",
+	                                 "libgfortran.", "libquadmath.", "libgomp.", "libmpi",      "liboriel",
+	                                 "ld-linux",     "linux-vdso" };
 static const char *const with_threads[] = { "libstdc++.", "libgomp." };
 
 uint32_t objects_count(void)
@@ -58,11 +61,22 @@ static bool note_unknown(const char *name)
 	return unknown[0];
 }
 
+/* Code of clang calls the runtime that is in the program, and names no library for it. */
+static bool calls_runtime_inside(const struct dl_phdr_info *info)
+{
+	struct symbols symbols;
+
+	if (!runtime_is_inside || symbols_lie_in(info, (const void *)(uintptr_t)objects_find))
+		return false;
+	symbols = symbols_of(info);
+	return symbols_have(&symbols, "__tsan_init");
+}
+
 static int take_library(struct dl_phdr_info *info, size_t size_bytes, void *arg)
 {
 	(void)size_bytes;
 	(void)arg;
-	if (library_needs(info, is_libtsan)) {
+	if (library_needs(info, is_libtsan) || calls_runtime_inside(info)) {
 		codes_add(&recompiled, info);
 		library_needs(info, note_unknown);
 	}
@@ -80,6 +94,7 @@ void objects_find(void)
 /* The first call comes from the program's start, before that of the constructors. */
 __attribute__((constructor)) static void start(void)
 {
+	runtime_take();
 	objects_find();
 	is_started = true;
 }

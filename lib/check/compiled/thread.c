@@ -183,6 +183,23 @@ static struct start *make_start(const void *site, struct start start)
 	return made;
 }
 
+/*
+ * Returns a place by which it is decided whether a thread is the program's: which one calls, or
+ * what the thread runs, where the runtime in the program calls for others. That is the first member
+ * of its argument.
+ */
+static const void *creator(const void *site, const void *argument)
+{
+	const void *function;
+
+	if (!runtime_is_inside)
+		return site;
+	if (!argument)
+		return NULL; /* the runtime's own thread */
+	memcpy(&function, argument, sizeof(function));
+	return function;
+}
+
 VISIBLE int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
                            void *(*function)(void *argument), void *restrict argument)
 {
@@ -190,7 +207,7 @@ VISIBLE int pthread_create(pthread_t *restrict thread, const pthread_attr_t *res
 	int rc;
 
 	need();
-	start = make_start(HERE, (struct start){ .run = function, .argument = argument });
+	start = make_start(creator(HERE, argument), (struct start){ .run = function, .argument = argument });
 	rc = start ? next.pthread_create(thread, attributes, run, start) : EAGAIN;
 	if (rc)
 		free(start);

@@ -42,6 +42,7 @@ static uint64_t *free_cells;             /* a list; the first cell of each is th
 static uint64_t segment = 1;
 static bool is_on;
 static void (*when_full)(void);
+static void (*when_freed)(const void *memory);
 static bool (*in_call)(void); /* or NULL: not known */
 
 /* ---- pages ---- */
@@ -368,6 +369,7 @@ static void begin(uint64_t cell_bytes, const struct compiled_front *front)
 		pages_free = arena_bytes / CELL_BYTES;
 	}
 	when_full = front->full;
+	__atomic_store_n(&when_freed, front->freed, __ATOMIC_RELEASE);
 	in_call = front->is_in_call;
 	__atomic_store_n(&is_on, true, __ATOMIC_RELEASE);
 	short_lock_leave();
@@ -378,6 +380,14 @@ static void end(void)
 {
 	__atomic_store_n(&is_on, false, __ATOMIC_RELAXED);
 	strand_open(NULL);
+}
+
+void watch_freed(const void *memory)
+{
+	void (*freed)(const void *memory) = __atomic_load_n(&when_freed, __ATOMIC_ACQUIRE);
+
+	if (freed && memory)
+		freed(memory);
 }
 
 static void enter_event(void)

@@ -54,6 +54,16 @@ static inline void watch_access(const void *site, const volatile void *memory, u
 	watch_element(site, first, bytes, kind);
 }
 
+/* Memory is about to be freed, out of sight of the front. */
+void watch_freed(const void *memory);
+
+/* runtime.c */
+
+/* Takes the place of the compiler's runtime, if the program has it in itself. */
+void runtime_take(void);
+
+extern bool runtime_is_inside __attribute__((visibility("hidden")));
+
 /* object.c: files whose code was compiled so */
 
 uint32_t objects_count(void);

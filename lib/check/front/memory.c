@@ -164,15 +164,27 @@ static bool has_threads(void)
 	return __builtin_expect(*loads_have_threads, 0) && !trace_is_busy();
 }
 
+/* The block is about to be freed. */
+static void note_free(const void *site, void *memory)
+{
+	if (has_threads())
+		loads_freed((uint64_t)(uintptr_t)memory, malloc_usable_size(memory));
+	if (!is_idle())
+		memory_freed((struct place){ "free", site }, (uint64_t)(uintptr_t)memory, malloc_usable_size(memory));
+}
+
+/* Which place frees it is not known. */
+void memory_freed_elsewhere(const void *memory)
+{
+	note_free(NULL, (void *)(uintptr_t)memory);
+}
+
 __attribute__((visibility("default"))) void free(void *memory)
 {
 	if (!next.free && !find_free())
 		return;
-	if (memory && has_threads())
-		loads_freed((uint64_t)(uintptr_t)memory, malloc_usable_size(memory));
-	if (memory && !is_idle())
-		memory_freed((struct place){ "free", __builtin_return_address(0) }, (uint64_t)(uintptr_t)memory,
-		             malloc_usable_size(memory));
+	if (memory)
+		note_free(__builtin_return_address(0), memory);
 	next.free(memory);
 }
 

@@ -48,7 +48,7 @@ static int job_count; /* of this process */
 static pthread_once_t is_forked = PTHREAD_ONCE_INIT;
 static void write_full(void);
 static void write_order(enum compiled_order order, uint64_t number);
-static struct compiled_front front = { write_full, write_order, NULL };
+static struct compiled_front front = { write_full, write_order, NULL, memory_freed_elsewhere };
 
 /* This thread's slots of the trace's waits, how many waits it has begun, and its number. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {

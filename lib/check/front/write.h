@@ -182,5 +182,6 @@ static inline void memory_completed(void)
 
 /* This memory is about to be freed. 0 bytes: how many is not known. */
 void memory_freed(struct place place, uint64_t first, uint64_t bytes);
+void memory_freed_elsewhere(const void *memory);
 
 #endif

@@ -90,6 +90,18 @@ int choice_version_of(const char *path, const char *name)
 	return version;
 }
 
+bool choice_has_text(const char *path, const char *text)
+{
+	struct image image;
+	bool is_there = image_open(&image, path) == IMAGE_DYNAMIC;
+
+	if (is_there) {
+		is_there = memmem(image.bytes, image.size, text, strlen(text));
+		image_close(&image);
+	}
+	return is_there;
+}
+
 /*
  * Returns the command that has started this process, if this MPI does not know its ranks; else
  * NULL.
