@@ -154,12 +154,14 @@ static void need(void)
 
 /* ---- parallel regions ---- */
 
-/* A region. Its members' addresses are those of things. */
+/* Its address names a thing: bytes of one word would be one thing. */
+typedef uint32_t thing;
+
 struct team {
 	region *run;
 	void *data;
-	char begin, end, ordered;
-	char barriers[2]; /* by turns: the last may have begun the next one before the first has left this one */
+	thing begin, end, ordered;
+	thing barriers[2]; /* by turns: the last may have begun the next one before the first has left this one */
 };
 
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct team *team;
@@ -392,7 +394,7 @@ void GOMP_single_copy_end(void *data)
 
 /* ---- one thread at a time ---- */
 
-static char unnamed, atomic; /* things */
+static thing unnamed, atomic;
 
 void GOMP_critical_start(void)
 {
