@@ -2,18 +2,21 @@
 /*
  * mpi_threads.c CASE racy|free - threads of a rank, compiled with -fsanitize=thread
  *
- * One thread gets, and another one reads what has come. In the free form something orders the two;
- * in the racy one it is a relaxed atomic, or time. The buffer is read behind the call of MPI_Get:
+ * One thread gets, and another one reads what has come. In the free form one thing orders the two,
+ * and nothing else does; in the racy one it is a relaxed atomic, or time. The buffer is read behind the call of MPI_Get:
  * before, the checker does not know that it is one.
  */
 #define CASES_HAVE_THREADS
 #include "mpi_pair.h"
 
+#ifdef _OPENMP
 #include <omp.h>
+#endif
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
 #define VALUE 16
@@ -63,18 +66,30 @@ static void *load_in_thread(void *unused)
 
 /* ---- begin and end ---- */
 
+static void *idle_in_thread(void *until)
+{
+	while (!atomic_load_explicit((atomic_int *)until, memory_order_relaxed))
+		usleep(100);
+	return NULL;
+}
+
+/* While a thread does not know of the get, its buffer is watched. */
 static void K21_create(void)
 {
-	pthread_t thread;
+	pthread_t thread, idle;
+	atomic_int is_over = 0;
 
 	if (rank != 0)
 		return;
+	pthread_create(&idle, NULL, idle_in_thread, &is_over);
 	if (!racy)
 		get();
 	pthread_create(&thread, NULL, load_in_thread, NULL);
 	if (racy)
 		get();
 	pthread_join(thread, NULL);
+	atomic_store_explicit(&is_over, 1, memory_order_relaxed);
+	pthread_join(idle, NULL);
 }
 
 static void K21_join(void)
@@ -189,19 +204,34 @@ static void K21_mutex(void)
 	hand(tell_by_mutex, hear_by_mutex);
 }
 
+/* The mutex is of one thread alone. A wait may begin too late for the signal: it ends by time. */
+static struct timespec soon(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_sec += now.tv_nsec >= 990000000;
+	now.tv_nsec = (now.tv_nsec + 10000000) % 1000000000;
+	return now;
+}
+
 static void tell_by_cond(void)
 {
-	pthread_mutex_lock(&mutex);
-	is_done = true;
 	pthread_cond_signal(&cond);
-	pthread_mutex_unlock(&mutex);
+	tell_relaxed();
 }
 
 static void hear_by_cond(void)
 {
+	bool is_heard = false;
+
 	pthread_mutex_lock(&mutex);
-	while (!is_done)
-		pthread_cond_wait(&cond, &mutex);
+	while (!is_heard) {
+		struct timespec until = soon();
+
+		is_heard = atomic_load_explicit(&relaxed, memory_order_relaxed);
+		pthread_cond_timedwait(&cond, &mutex, &until);
+	}
 	pthread_mutex_unlock(&mutex);
 }
 
@@ -215,23 +245,27 @@ static cnd_t cond_of_c;
 
 static void tell_by_cond_of_c(void)
 {
-	mtx_lock(&mutex_of_c);
-	is_done = true;
 	cnd_signal(&cond_of_c);
-	mtx_unlock(&mutex_of_c);
+	tell_relaxed();
 }
 
 static void hear_by_cond_of_c(void)
 {
+	bool is_heard = false;
+
 	mtx_lock(&mutex_of_c);
-	while (!is_done)
-		cnd_wait(&cond_of_c, &mutex_of_c);
+	while (!is_heard) {
+		struct timespec until = soon();
+
+		is_heard = atomic_load_explicit(&relaxed, memory_order_relaxed);
+		cnd_timedwait(&cond_of_c, &mutex_of_c, &until);
+	}
 	mtx_unlock(&mutex_of_c);
 }
 
 static void K21_condition_of_c(void)
 {
-	mtx_init(&mutex_of_c, mtx_plain);
+	mtx_init(&mutex_of_c, mtx_timed);
 	cnd_init(&cond_of_c);
 	hand(tell_by_cond_of_c, hear_by_cond_of_c);
 }
@@ -533,10 +567,20 @@ static void K21_messages_of_two_threads(void)
 
 /* ---- OpenMP ---- */
 
+#ifdef _OPENMP
+
+/* Has threads begin, which later regions use again: that they begin is an order, too. */
+static void begin_threads(int count)
+{
+#pragma omp parallel num_threads(count)
+	usleep(1000);
+}
+
 static void K21_region(void)
 {
 	if (rank != 0)
 		return;
+	begin_threads(2);
 	if (!racy)
 		get();
 #pragma omp parallel num_threads(2)
@@ -608,6 +652,7 @@ static void K21_loop_region(void)
 {
 	if (rank != 0)
 		return;
+	begin_threads(2);
 	if (!racy)
 		get();
 #pragma omp parallel for schedule(dynamic, 1) num_threads(2)
@@ -736,7 +781,10 @@ static void K21_single_with_copies(void)
 	}
 }
 
-/* A task is not followed: threads are one strand then. The race is one of calls in a row. */
+/*
+ * A task is not followed: threads are one strand then. The race is one of calls in a row. The other
+ * thread takes the task, for which this one waits.
+ */
 static void K21_tasks(void)
 {
 	if (rank != 0)
@@ -751,19 +799,18 @@ static void K21_tasks(void)
 				MPI_Win_flush(2, win);
 			tell_relaxed();
 		}
+		hear_relaxed();
 #pragma omp taskwait
-#pragma omp task
 		load();
-#pragma omp taskwait
 	}
 	MPI_Win_flush(2, win);
 }
 
-/* Each thread of a region stores in the window. */
+/* Each thread of a region stores in the window, the last one in its end. */
 static void K21_stores_of_a_region(void)
 {
 	if (racy && rank == 0)
-		MPI_Put(buffer, VALUE, MPI_BYTE, 2, 0, VALUE, MPI_BYTE, win); /* RACE */
+		MPI_Put(buffer, VALUE, MPI_BYTE, 2, BYTES - VALUE, VALUE, MPI_BYTE, win); /* RACE */
 	if (rank == 2) {
 #pragma omp parallel for num_threads(4)
 		for (int i = 0; i < BYTES; i++)
@@ -771,7 +818,7 @@ static void K21_stores_of_a_region(void)
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (!racy && rank == 0)
-		MPI_Put(buffer, VALUE, MPI_BYTE, 2, 0, VALUE, MPI_BYTE, win);
+		MPI_Put(buffer, VALUE, MPI_BYTE, 2, BYTES - VALUE, VALUE, MPI_BYTE, win); /* RACE */
 }
 
 /* All threads read the same, and each in turn. */
@@ -781,6 +828,8 @@ static void K21_loads_of_all_threads(void)
 		MPI_Put(buffer, VALUE, MPI_BYTE, 2, 0, VALUE, MPI_BYTE, win); /* RACE */
 	if (rank == 0 && !racy)
 		MPI_Win_flush(2, win);
+	if (rank == 2)
+		begin_threads(4);
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (rank == 2) {
 #pragma omp parallel num_threads(4)
@@ -791,6 +840,8 @@ static void K21_loads_of_all_threads(void)
 		}
 	}
 }
+
+#endif
 
 /* ---- running them ---- */
 
@@ -816,6 +867,7 @@ static const struct check_case cases[] = {
 	{ "K21_flush_of_another_thread", K21_flush_of_another_thread },
 	{ "K21_thread_of_the_owner", K21_thread_of_the_owner },
 	{ "K21_messages_of_two_threads", K21_messages_of_two_threads },
+#ifdef _OPENMP
 	{ "K21_region", K21_region },
 	{ "K21_end_of_region", K21_end_of_region },
 	{ "K21_barrier_of_a_region", K21_barrier_of_a_region },
@@ -828,6 +880,7 @@ static const struct check_case cases[] = {
 	{ "K21_tasks", K21_tasks },
 	{ "K21_stores_of_a_region", K21_stores_of_a_region },
 	{ "K21_loads_of_all_threads", K21_loads_of_all_threads },
+#endif
 	{ NULL, NULL },
 };
 
