@@ -14,14 +14,25 @@
 #define BYTES 256
 
 static MPI_Win win;
+static const char *window_name;
 static uint8_t *base;
 static int rank;
 static uint8_t buffer[BYTES];
 
-/* Begins the program PROGRAM CASE FORM. Returns its case, or NULL. */
+/* The memory is zero, and all members have the window. */
+static void open_window(const char *name)
+{
+	MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+	memset(base, 0, BYTES);
+	window_name = name;
+	MPI_Win_set_name(win, name);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Begins the program PROGRAM CASE... FORM. Returns its first case, or NULL. */
 static const struct check_case *cases_begin(int argc, char **argv, const struct check_case *list)
 {
-	const struct check_case *chosen = argc == 3 ? case_of(list, argv[1]) : NULL;
+	const struct check_case *chosen = argc >= 3 ? case_of(list, argv[1]) : NULL;
 
 	if (!chosen)
 		return NULL;
@@ -31,10 +42,7 @@ static const struct check_case *cases_begin(int argc, char **argv, const struct 
 	MPI_Init(&argc, &argv); /* WRONG */
 #endif
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-	memset(base, 0, BYTES);
-	MPI_Win_set_name(win, "halo");
-	MPI_Barrier(MPI_COMM_WORLD);
+	open_window(argc == 3 ? "halo" : argv[1]);
 	return chosen;
 }
 

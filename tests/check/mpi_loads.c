@@ -259,7 +259,7 @@ static void K11_dynamic(void)
 	MPI_Win dynamic;
 
 	MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic);
-	MPI_Win_set_name(dynamic, "halo");
+	MPI_Win_set_name(dynamic, window_name);
 	MPI_Win_attach(dynamic, memory, VALUE);
 	MPI_Get_address(memory, &there);
 	MPI_Bcast(&there, 1, MPI_AINT, 2, MPI_COMM_WORLD);
@@ -571,7 +571,7 @@ static void await_flag(void)
 {
 	static uint64_t seen, none;
 
-	while (seen == 0) {
+	for (seen = 0; seen == 0;) {
 		MPI_Fetch_and_op(&none, &seen, MPI_UINT64_T, 2, 64, MPI_NO_OP, win);
 		MPI_Win_flush(2, win);
 	}
