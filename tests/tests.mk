@@ -31,7 +31,7 @@ unkind-tests: mpi $(B)/bin/oriel-run $(B)/tests/unkind-bugs $(perf_rivals:%=$(B)
 # Programs of the layer's tests, compiled with -fsanitize=thread: none has a race.
 has_clang := $(shell command -v clang)
 loads_layer = accumulates datatypes epochs memory requests types windows
-check-tests: mpi $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random matrix epochs budget deadlocks live jobs pages) $(foreach what,pairs misuse deadlocks callbacks live loads threads random-loads random-threads touches uses uses-loads,$(perf_rivals:%=$(B)/tests/check-mpi-$(what)-%)) $(if $(has_clang),$(foreach what,loads threads,$(perf_rivals:%=$(B)/tests/check-clang-$(what)-%))) $(B)/tests/check-loads $(B)/tests/check-touches $(foreach mpi,$(perf_rivals),$(loads_layer:%=$(B)/tests/check-layer/%-$(mpi))) $(foreach what,random/random layer/errors layer/datatypes layer/bottom,$(perf_rivals:%=$(B)/tests/mpi/$(what)-%))
+check-tests: mpi $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random matrix epochs budget deadlocks live jobs pages) $(foreach what,pairs misuse deadlocks callbacks live loads threads random-loads random-threads touches uses uses-loads,$(perf_rivals:%=$(B)/tests/check-mpi-$(what)-%)) $(if $(has_clang),$(B)/tests/check-clang-random $(foreach what,loads threads,$(perf_rivals:%=$(B)/tests/check-clang-$(what)-%))) $(B)/tests/check-loads $(B)/tests/check-touches $(foreach mpi,$(perf_rivals),$(loads_layer:%=$(B)/tests/check-layer/%-$(mpi))) $(foreach what,random/random layer/errors layer/datatypes layer/bottom,$(perf_rivals:%=$(B)/tests/mpi/$(what)-%))
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 # The programs in containers are the demo's and those of environments.
 containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
@@ -137,6 +137,8 @@ $(B)/tests/check-mpi-loads-fortran-%: tests/check/mpi_loads_fortran.f90
 	$(call quiet,mpif90.$*) mpif90.$* -O1 $(loads_flags) -J$(@D) -w -fallow-argument-mismatch -o $@ $<
 $(B)/tests/check-loads: tests/check/random.c $(B)/lib/liboriel.so
 	$(call quiet,cc) $(CC) -std=c11 -D_GNU_SOURCE -Iinclude $(WARNINGS) -O1 $(loads_flags) -DLOADS -o $@ $^ -Wl,-rpath,$(abspath $(B)/lib)
+$(B)/tests/check-clang-random: tests/check/random.c $(B)/lib/liboriel.so
+	$(call quiet,clang) clang -std=c11 -D_GNU_SOURCE -Iinclude $(WARNINGS) -Wno-unknown-warning-option -O1 $(loads_flags) -DLOADS -o $@ $^ -Wl,-rpath,$(abspath $(B)/lib)
 $(B)/tests/check-touches: tests/check/random.c $(B)/lib/liboriel.so
 	$(call quiet,cc) $(CC) -std=c11 -D_GNU_SOURCE -Iinclude $(WARNINGS) -O1 -g -DLOADS -o $@ $^ -Wl,-rpath,$(abspath $(B)/lib)
 
