@@ -7,6 +7,10 @@
  */
 #include "mpi_pair.h"
 
+#include <unistd.h>
+
+#define LATE_US 50000 /* the others have come by then, which orders nothing */
+
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
 #include <mpi-ext.h>
 #define MPI_Barrier_init MPIX_Barrier_init
@@ -331,6 +335,8 @@ static void K13_neighbors_of_a_ring(void)
 
 	if (rank == 0)
 		flushed_put(2, 0);
+	if (rank == 3)
+		usleep(LATE_US);
 	MPI_Neighbor_alltoall(&number, 1, MPI_INT, &result, 1, MPI_INT, ring);
 	if (rank == (racy ? 3 : 1))
 		put(2, 0);
@@ -354,6 +360,8 @@ static void K13_neighbors_in_a_row(void)
 
 	if (rank == 1)
 		flushed_put(3, 0);
+	if (rank == 3)
+		usleep(LATE_US);
 	MPI_Ineighbor_allgather(&number, 1, MPI_INT, results, 1, MPI_INT, row, &request);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 	if (rank == (racy ? 3 : 0))
@@ -372,6 +380,8 @@ static void K13_neighbors_of_a_graph(void)
 	MPI_Neighbor_alltoallv_init(numbers, one, at, MPI_INT, results, one, at, MPI_INT, graph, MPI_INFO_NULL, &request);
 	if (rank == 1)
 		flushed_put(3, 0);
+	if (rank == 3)
+		usleep(LATE_US);
 	MPI_Start(&request);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 	if (rank == (racy ? 3 : 0))
@@ -407,6 +417,8 @@ static void K13_start_that_is_missing(void)
 
 	if (rank == 0)
 		flushed_put(2, 0);
+	if (rank == 1)
+		usleep(LATE_US);
 	MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request);
 	for (int i = 0; i < 2; i++) {
 		if (rank == 1 && i == (racy ? 0 : 1))
