@@ -182,6 +182,38 @@ static void K11_put_to_itself(void)
 	unlock_all();
 }
 
+/* Rank 0 stores the flag in rank 1's part, which it has mapped; and asks for the first part. */
+static void K12_flag_in_a_mapped_part(void)
+{
+	volatile uint64_t *flag = (volatile uint64_t *)(base + 64);
+	size_t bytes, unit;
+	void *there = NULL;
+
+	if (rank == 0 && !racy) {
+		must(oriel_win_shared_query(win, ORIEL_RANK_NONE, &there, &bytes, &unit));
+		must(oriel_win_shared_query(win, 1, &there, &bytes, &unit));
+	}
+	lock_all();
+	barrier();
+	if (rank == 0) {
+		must(oriel_put(win, buffer, 16, 2, 0)); /* RACE */
+		flush(2);
+	}
+	if (there) {
+		*(volatile uint64_t *)((uint8_t *)there + 64) = 1;
+	} else if (rank == 0 && !racy) { /* this device maps no part */
+		static uint64_t one = 1;
+
+		must(oriel_put(win, &one, 8, 1, 64));
+		flush(1);
+	}
+	while (rank == 1 && !racy && !*flag)
+		sched_yield();
+	if (rank == 1)
+		must(oriel_put(win, buffer, 16, 2, 0)); /* RACE */
+	unlock_all();
+}
+
 /* In the racy form a file orders the two, which the checker does not see. */
 static void K2_signal_is_missing(void)
 {
@@ -551,6 +583,7 @@ static const struct check_case cases[] = {
 	{ "K9_result_of_a_fetch", K9_result_of_a_fetch },
 	{ "K7_puts_of_one_origin", K7_puts_of_one_origin },
 	{ "K11_put_to_itself", K11_put_to_itself },
+	{ "K12_flag_in_a_mapped_part", K12_flag_in_a_mapped_part },
 	{ "K2_signal_is_missing", K2_signal_is_missing },
 	{ "K9_complete_is_no_completion", K9_complete_is_no_completion },
 	{ "K12_two_origins_of_an_epoch", K12_two_origins_of_an_epoch },

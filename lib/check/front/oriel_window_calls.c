@@ -16,10 +16,10 @@ static void add_name(struct place here, const struct window *window, const char 
 	trace_name(here, (struct trace_event){ .kind = TRACE_WINDOW_NAME, .object = window->key, .rank = -1 }, name);
 }
 
-/* This process has a mapping of another member's part. */
+/* This process has a mapping of the member's part. ORIEL_RANK_NONE is no member. */
 static void add_part(struct place here, const struct window *window, int member, const void *base, size_t size_bytes)
 {
-	if (size_bytes > 0 && base)
+	if (size_bytes > 0 && base && rank_of(window, member) >= 0)
 		trace_add(here, (struct trace_event){ .kind = TRACE_PART,
 		                                      .object = window->key,
 		                                      .rank = rank_of(window, member),
@@ -115,7 +115,7 @@ int oriel_win_create_dynamic(const struct oriel_hint hints[], oriel_group *group
 int oriel_win_shared_query(oriel_win *win, int rank, void **base, size_t *size_bytes, size_t *disp_unit_bytes)
 {
 	int rc = next.win_shared_query(win, rank, base, size_bytes, disp_unit_bytes);
-	const struct window *window = rc == 0 && loads_are_on ? window_of(win) : NULL;
+	const struct window *window = rc == 0 ? window_of(win) : NULL;
 
 	if (window)
 		add_part(HERE("oriel_win_shared_query"), window, rank, *base, *size_bytes);

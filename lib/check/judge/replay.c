@@ -148,7 +148,7 @@ static void scan(const struct trace_event *event, int rank)
 	replaying.ranks[rank].left[event->strand]++;
 	if (event->kind == TRACE_WINDOW)
 		add_view(event, rank);
-	if (event->kind == TRACE_PART && view_of(event->object, rank))
+	if (event->kind == TRACE_PART && event->rank != rank && view_of(event->object, rank))
 		view_of(event->object, rank)->window->is_shared = true;
 	local_scan(event, rank);
 }
