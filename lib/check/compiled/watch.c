@@ -33,6 +33,7 @@ struct shared {
 };
 
 struct leaf *leaves[LEAVES];
+uint32_t near_count[NEAR_COUNT];
 static struct shared shared[STRANDS][SHARED];
 static struct range ranges[RANGES_MAX];
 static uint32_t range_count, last_hit;
@@ -79,13 +80,22 @@ static uint64_t *take_cells(void)
 	return cells;
 }
 
-static void let_go(struct page *page)
+static void count_near(uint64_t address, uint32_t pages)
 {
+	uint32_t *near = near_of(address);
+
+	__atomic_store_n(near, *near + pages, __ATOMIC_RELAXED);
+}
+
+static void let_go(uint64_t address)
+{
+	struct page *page = page_of(address);
 	uint64_t *cells = page->cells;
 
 	if (--page->ranges > 0)
 		return;
 	__atomic_store_n(&page->cells, NULL, __ATOMIC_RELAXED);
+	count_near(address, -1u);
 	memcpy(cells, &free_cells, sizeof(free_cells));
 	free_cells = cells;
 	pages_free++;
@@ -95,7 +105,7 @@ static void let_go(struct page *page)
 static void let_go_all(uint64_t first, uint64_t end)
 {
 	for (uint64_t at = first & ~(uint64_t)(PAGE_BYTES - 1); at < end; at += PAGE_BYTES)
-		let_go(page_of(at));
+		let_go(at);
 }
 
 static bool take_page(uint64_t address)
@@ -104,8 +114,10 @@ static bool take_page(uint64_t address)
 
 	if (!page)
 		return false;
-	if (!page->cells)
+	if (!page->cells) {
 		__atomic_store_n(&page->cells, take_cells(), __ATOMIC_RELEASE);
+		count_near(address, page->cells != NULL);
+	}
 	page->ranges += page->cells != NULL;
 	return page->cells;
 }

@@ -14,6 +14,9 @@
 #define LEAF_PAGES (1u << (LEAF_SHIFT - PAGE_SHIFT))
 #define LEAVES (1u << 17) /* addresses have 48 bits */
 
+#define NEAR_SHIFT 21
+#define NEAR_COUNT (1u << 16) /* stretches of memory; those further apart share numbers */
+
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define HERE __builtin_return_address(0)
 
@@ -28,6 +31,14 @@ struct leaf {
 };
 
 extern struct leaf *leaves[LEAVES] __attribute__((visibility("hidden")));
+
+/* How many pages of a stretch are watched. Most are of stretches without any. */
+extern uint32_t near_count[NEAR_COUNT] __attribute__((visibility("hidden")));
+
+static inline uint32_t *near_of(uint64_t address)
+{
+	return &near_count[address >> NEAR_SHIFT & (NEAR_COUNT - 1)];
+}
 
 /* watch.c */
 
@@ -49,7 +60,7 @@ static inline void watch_access(const void *site, const volatile void *memory, u
 {
 	uint64_t first = (uint64_t)(uintptr_t)memory;
 
-	if (LIKELY(!cells_of(first)))
+	if (LIKELY(!__atomic_load_n(near_of(first), __ATOMIC_RELAXED)) || LIKELY(!cells_of(first)))
 		return;
 	watch_element(site, first, bytes, kind);
 }
