@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define COMPILED_VERSION 3
+#define COMPILED_VERSION 4
 #define COMPILED_SYMBOL "oriel_compiled"
 #define PAGES_SYMBOL "oriel_pages" /* of the library for code that was not recompiled (pages/pages.h) */
 #define OBJECTS_PAGES UINT32_MAX   /* what its `objects` returns */
