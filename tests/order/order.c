@@ -491,8 +491,40 @@ static void words_are_in_order(void)
 	together((thread_fn *const[]){ reads_words, writes_words, adds_too }, &words);
 }
 
+/* ---- a queue pair gets its pipe, which a thread without its lock uses ---- */
+
+static struct soft_qp qp;
+
+static void *connects(void *arg)
+{
+	struct soft_out *out = arg;
+
+	out->req_head = 7;
+	soft_qp_set_out(&qp, out);
+	return NULL;
+}
+
+static void *uses_pipe(void *arg)
+{
+	const struct soft_out *out;
+
+	(void)arg;
+	while (!(out = soft_qp_out(&qp)))
+		sched_yield();
+	check(out->req_head == 7, "the pipe of a queue pair");
+	return NULL;
+}
+
+static void pipe_is_seen_whole(void)
+{
+	static struct soft_out out;
+
+	together((thread_fn *const[]){ uses_pipe, connects, NULL }, &out);
+}
+
 int main(void)
 {
+	pipe_is_seen_whole();
 	pipe_carries();
 	bell_rings();
 	key_grants();
