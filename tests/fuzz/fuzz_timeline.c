@@ -85,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct read_parts parts = { .list = &from, .count = 1 };
 	struct read_chunks chunks = { 0 };
 	struct profile profile = { 0 };
+	struct timeline line = { .profile = &profile, .from = &from };
 	size_t used;
 
 	if (!out)
@@ -95,7 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	gather(&profile, &parts);
 	fill_chunks(&chunks, &part.header, data + used, size - used);
-	print_part(out, &profile, &from, &chunks);
+	line.death = read_death(&parts, part.header.rank);
+	print_part(out, line, &chunks);
 	free(profile.ranks);
 	free(profile.windows);
 	free(profile.sites);
