@@ -367,7 +367,9 @@ static void more_than_the_largest_message(struct multi *m)
 		multi_fill(data, sizes[i], i);
 		CHECK_OK(m, oriel_win_fence(w.win, 0));
 		CHECK_OK(m, oriel_put(w.win, data, sizes[i], other, 1));
-		CHECK(m, !set || peer->wire.posted - sent >= (sizes[i] + largest - 1) / largest);
+		/* softverbs copies large puts in the call, and those that are alone (op/issue.c) */
+		CHECK(m, !set || (direct_has_copy_sync(&peer->direct) && sizes[i] >= 2048) ||
+		             peer->wire.posted - sent >= (sizes[i] + largest - 1) / largest);
 		CHECK_OK(m, oriel_win_fence(w.win, 0));
 		CHECK(m, w.base[0] == 0 && multi_holds(w.base + 1, sizes[i], i));
 		CHECK(m, multi_all(w.base + 1 + sizes[i], most - sizes[i], 0));
