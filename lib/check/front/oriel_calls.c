@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "check/front/oriel_calls.h"
+#include "see/front/group_ranks.h"
 #include "see/tool.h"
 
 #define CALLS(X) X(init) X(finalize) X(barrier) X(group_shared)
@@ -101,18 +102,7 @@ int leave_ended(struct place here, const oriel_win *win, enum trace_kind kind, i
 
 int *ranks_of(const oriel_group *group, int count)
 {
-	int *own = malloc((size_t)count * sizeof(int)), *ranks = malloc((size_t)count * sizeof(int));
-	int rc = own && ranks && world ? 0 : -1;
-
-	for (int i = 0; rc == 0 && i < count; i++)
-		own[i] = i;
-	if (rc == 0)
-		rc = oriel_group_translate(group, count, own, world, ranks);
-	free(own);
-	if (rc == 0)
-		return ranks;
-	free(ranks);
-	return NULL;
+	return group_ranks(group, world, count);
 }
 
 void begin_making(struct place here)

@@ -14,6 +14,7 @@
 #include "oriel.h"
 #include "base/util.h"
 #include "see/front/call.h"
+#include "see/front/group_ranks.h"
 
 #define CALLS(X)                                                                                                      \
 	X(put)                                                                                                            \
@@ -213,23 +214,6 @@ int oriel_request_test(oriel_request *request, int *flag)
 
 /* ---- groups ---- */
 
-/* Returns the group's ranks in its job, or NULL. The caller frees them. */
-static int *ranks_of(const oriel_group *group, int count)
-{
-	int *own = malloc(((size_t)count + 1) * sizeof(int)), *ranks = malloc(((size_t)count + 1) * sizeof(int));
-	int rc = own && ranks && world ? 0 : -1;
-
-	for (int i = 0; rc == 0 && i < count; i++)
-		own[i] = i;
-	if (rc == 0)
-		rc = oriel_group_translate(group, count, own, world, ranks);
-	free(own);
-	if (rc == 0)
-		return ranks;
-	free(ranks);
-	return NULL;
-}
-
 /* The call opens an epoch. Gives the group's ranks to epochs_post or epochs_started. */
 static void take_group(const struct call *call, const oriel_group *group,
                        void (*take)(const struct call *call, int *ranks, int count))
@@ -240,7 +224,7 @@ static void take_group(const struct call *call, const oriel_group *group,
 		return;
 	count = oriel_group_size(group);
 	if (count >= 0)
-		take(call, ranks_of(group, count), count);
+		take(call, group_ranks(group, world, count), count);
 }
 
 /* ---- epochs ---- */
@@ -421,7 +405,7 @@ static struct creation enter(const char *name, uint64_t unit, const oriel_group 
 	struct creation creation = { call_enter(name, PART_NONE, caller), NULL, oriel_group_size(group), unit };
 
 	if (part_of_process() && creation.count > 0)
-		creation.ranks = ranks_of(group, creation.count);
+		creation.ranks = group_ranks(group, world, creation.count);
 	creation_begins(&creation.call, creation.ranks, creation.count);
 	return creation;
 }
