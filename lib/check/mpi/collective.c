@@ -298,6 +298,14 @@ struct collective data_begin(struct place place, MPI_Comm comm, enum flow flow, 
 	return call;
 }
 
+/* Lists what the call reads, and what it writes. */
+static void begin_both(struct buffers *buffers, const struct collective *call)
+{
+	buffers_begin(buffers);
+	add_read(buffers, call);
+	add_written(buffers, call);
+}
+
 struct collective data_start(struct place place, MPI_Comm comm, enum flow flow, int root, struct data sent,
                              struct data received)
 {
@@ -309,9 +317,7 @@ struct collective data_start(struct place place, MPI_Comm comm, enum flow flow, 
 	call.has_data = true;
 	call.sent = sent;
 	call.received = received;
-	buffers_begin(&buffers);
-	add_read(&buffers, &call);
-	add_written(&buffers, &call);
+	begin_both(&buffers, &call);
 	call.buffers = buffers_of_request(place, &buffers);
 	enter(&call);
 	return call;
@@ -327,9 +333,7 @@ struct collective data_init(struct place place, MPI_Comm comm, enum flow flow, i
 		return call;
 	call.sent = sent;
 	call.received = received;
-	buffers_begin(&buffers);
-	add_read(&buffers, &call);
-	add_written(&buffers, &call);
+	begin_both(&buffers, &call);
 	call.kept = buffers_keep_all(&buffers);
 	enter_init(&call);
 	return call;
