@@ -320,7 +320,10 @@ static bool all_are(const uint8_t *bytes, size_t count, uint8_t value)
 	return bytes[0] == value && memcmp(bytes, bytes + 1, count - 1) == 0;
 }
 
-/* Puts of one epoch, more or fewer than in the epoch before. Where a device copies, one is not posted if it is alone. */
+/*
+ * An epoch has more or fewer puts than the one before. A device that copies posts no put that is
+ * alone.
+ */
 static void puts_alone_and_together(struct multi *m)
 {
 	uint8_t *parts = multi_alloc(PUTS * PUT_BYTES);

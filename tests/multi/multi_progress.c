@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* multi_progress.c - oriel_progress in place of a call that waits, and of the service thread (rule A22) */
+/* multi_progress.c - oriel_progress in place of a waiting call and of the service thread (rule A22) */
 #include "multi.h"
 
 #include <sched.h>

@@ -149,7 +149,7 @@ static void complete_in_active_epochs(struct multi *m)
 	}
 }
 
-/* Rank 1 of two posts only when rank 0 has got so far, and sees what has come before the epoch is over. */
+/* Rank 1 posts only when rank 0 has come so far. It sees what has arrived before the epoch is over. */
 static void post_late(struct multi *m, struct window *w, oriel_group *origin, uint64_t turn, size_t bytes)
 {
 	multi_await(m, STEP, 2 * turn - 1);

@@ -258,7 +258,7 @@ static void single_elements(struct multi *m, struct window *w)
 	CHECK(m, swapped[1] == 7);
 }
 
-/* R4, R5: fetch_and_op and compare_and_swap; many are open, and are waited for from the last one on. */
+/* R4, R5: fetch_and_op and compare_and_swap. Many are open. The last one is waited for first. */
 static void fetched_values_are_there(struct multi *m)
 {
 	on_windows(m, single_elements);
@@ -335,7 +335,7 @@ static void memory_that_changes(struct multi *m, struct window *w)
 	}
 }
 
-/* R3, R4: a buffer that was registered for its put may be unmapped, and another one mapped there. */
+/* R3, R4: a buffer that was registered for its put may be unmapped, and another mapped there. */
 static void buffers_may_be_unmapped(struct multi *m)
 {
 	on_windows(m, memory_that_changes);

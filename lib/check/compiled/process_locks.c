@@ -2,7 +2,7 @@
 /*
  * process_locks.c - locks of several processes, which lie in memory that these share; see strand.h
  *
- * What they order is not followed. It is said that they are there.
+ * The checker does not follow what they order. It notes that the program has some.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* fatal.c - an error under MPI_ERRORS_ARE_FATAL, which is what windows begin with: range, or freed. */
+/* fatal.c - an error under MPI_ERRORS_ARE_FATAL, with which windows begin: range, or freed */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -24,7 +24,7 @@ struct child {
 };
 
 /*
- * It computes, and calls nothing of MPI's. What it writes is its own, the window's memory left out,
+ * It computes, and calls no function of MPI. What it writes is its own, the window's memory left out,
  * which may be shared.
  */
 static void compute(int until)
