@@ -95,5 +95,5 @@ bool gate_enter_lock_all(struct oriel_win *win, struct link *link)
 {
 	if ((win->sync & (SYNC_LOCK_ALL | SYNC_SHUT)) != SYNC_LOCK_ALL || link->marks & LINK_ACCESS)
 		return false;
-	return gate_is_ready(link) && lock_enter_all_mapped(win, link);
+	return state_load(&link->peer->state) != PEER_DEAD && lock_enter_all_mapped(win, link); /* pairs with rank_lost */
 }

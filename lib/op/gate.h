@@ -37,12 +37,15 @@
 #define GATE_NAMED (LINK_ACCESS | LINK_FLAGGED | LINK_LOCKING)
 
 /*
- * Returns whether the open epoch names the member, and the member has granted access. Looks at its
- * post if need be.
+ * Returns whether operations may go out to the member. Changes nothing, but looks at its post if
+ * need be. The member's route may be undecided.
  */
-static inline bool gate_is_granted(const struct oriel_win *win, struct link *link)
+static inline bool gate_is_open(const struct oriel_win *win, struct link *link)
 {
-	if (win->sync & SYNC_SHUT)
+	if (link->open_in == win->epoch_serial)
+		return true;
+	if ((win->sync & SYNC_SHUT) || link->deferred || link_state(link) != LINK_READY ||
+	    state_load(&link->peer->state) == PEER_DEAD) /* pairs with rank_lost */
 		return false;
 	if (!(win->sync & SYNC_NAMING))
 		return win->sync & SYNC_FENCE;
@@ -52,21 +55,6 @@ static inline bool gate_is_granted(const struct oriel_win *win, struct link *lin
 		return false;
 	link->marks |= LINK_GRANTED;
 	return true;
-}
-
-static inline bool gate_is_ready(const struct link *link)
-{
-	return link_state(link) == LINK_READY && !link->deferred &&
-	       state_load(&link->peer->state) != PEER_DEAD; /* pairs with rank_lost */
-}
-
-/*
- * Returns whether operations may go out to the member. Changes nothing, but looks at its post if
- * need be. The member's route may be undecided.
- */
-static inline bool gate_is_open(const struct oriel_win *win, struct link *link)
-{
-	return link->open_in == win->epoch_serial || (gate_is_ready(link) && gate_is_granted(win, link));
 }
 
 /*
