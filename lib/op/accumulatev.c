@@ -169,16 +169,16 @@ static bool are_plain(const struct link *link, const struct acc_vector *v)
 	return (seen.bits & (size_bytes - 1)) == 0 && acc_route(link, v->type, link->base, 1) == ACC_ROUTE_PAGE_LOCK;
 }
 
-static bool is_open(const struct oriel_win *win, struct link *link)
+static bool takes_stores_now(const struct link *link)
 {
-	return link_takes_stores(link) && !(link->marks & LINK_AM) && gate_is_open(win, link);
+	return link_takes_stores(link) && !(link->marks & LINK_AM);
 }
 
 static struct link *plain_link(struct oriel_win *win, int rank, const struct acc_vector *v)
 {
 	struct link *link = gate_find(win, rank);
 
-	if (!link || !link_takes_stores(link) || link->marks & LINK_AM || !are_plain(link, v))
+	if (!link || !takes_stores_now(link) || !are_plain(link, v))
 		return NULL;
 	if (acc_is_word(v->type) && v->target_count < MODE_SWITCH_MIN)
 		return NULL; /* one by one, if possible without page lock */
@@ -255,7 +255,7 @@ static int apply_at_once(struct oriel_win *win, int rank, const struct acc_vecto
 		if (bytes > page_rest(addr) || !turn_page(&page, win, link, v, link_there(link, addr))) {
 			leave_page(&page);
 			*rc = issue_alone(win, link, v, i);
-			if (*rc || !is_open(win, link))
+			if (*rc || !takes_stores_now(link) || !gate_is_open(win, link))
 				return i + 1;
 			continue;
 		}

@@ -19,17 +19,6 @@
 #include "win/remote_regions.h"
 #include "win/win.h"
 
-static bool may_go(struct oriel_win *win, struct link *link)
-{
-	return !link->deferred && !(win->sync & SYNC_UNKIND) && (!(link->marks & LINK_ACCESS) || link_grant(win, link));
-}
-
-static void note_operation(struct oriel_win *win, const struct link *link)
-{
-	if (!(link->marks & LINK_ACCESS))
-		win->sync |= SYNC_FENCE_USED;
-}
-
 static bool is_pair(struct pieces_seen *seen, const struct link *link, const struct list *list, const struct walk *here)
 {
 	return here->count == list->count && pieces_see(seen, link, here->list, list->target, list->count);
@@ -257,7 +246,7 @@ int list_send(struct oriel_win *win, struct link *link, struct list *list)
 	struct batch batch;
 	int rc;
 
-	if (list->alone || element_has_padding(list->type) || !may_go(win, link))
+	if (list->alone || element_has_padding(list->type) || !gate_opens(win, link))
 		return 0;
 	batch = next_batch(link, list);
 	if (batch.count < 2)
@@ -265,7 +254,7 @@ int list_send(struct oriel_win *win, struct link *link, struct list *list)
 	list->alone = link_remote_regions(link) && !remote_region_unmapped(win, link, batch.span.from, batch.span.bytes);
 	if (list->alone)
 		return 0;
-	note_operation(win, link);
+	gate_pass(win, link);
 	if (change_batch(win, link, list, &batch))
 		return 1;
 	rc = send_batch(win, link, list, &batch);
@@ -356,11 +345,10 @@ static int send_alike(struct oriel_win *win, struct link *link, const struct ori
 	return am_issue_list(win, link, &message, batch->span, call);
 }
 
-static bool may_send_alike(struct oriel_win *win, struct link *link, const struct oriel_alike *alike,
-                           struct acc_span span)
+static bool are_for_messages(struct oriel_win *win, struct link *link, const struct oriel_alike *alike,
+                             struct acc_span span)
 {
-	return alike->places->longest_bytes <= LIST_PIECE_BYTES && span.bytes <= UINT32_MAX && gate_is_open(win, link) &&
-	       list_takes_messages(link) && may_go(win, link) &&
+	return alike->places->longest_bytes <= LIST_PIECE_BYTES && span.bytes <= UINT32_MAX && list_takes_messages(link) &&
 	       (!link_remote_regions(link) || remote_region_unmapped(win, link, span.from, span.bytes)) &&
 	       (!alike->put || !link->read_only);
 }
@@ -372,9 +360,9 @@ int list_send_alike(struct oriel_win *win, struct link *link, const struct oriel
 	const int begin = at;
 	int rc = 0;
 
-	if (!may_send_alike(win, link, alike, span))
+	if (!are_for_messages(win, link, alike, span) || !gate_opens(win, link))
 		return 0;
-	note_operation(win, link);
+	gate_pass(win, link);
 	while (rc == 0 && at < places->count) {
 		struct batch batch = next_alike(alike, at);
 
@@ -430,7 +418,7 @@ static bool move_list(struct oriel_win *win, struct link *link, const struct op 
 {
 	struct softverbs_piece pieces[MOVE_MAX];
 
-	if (!moves_lists(link, ops->kind, ops->size_bytes, count) || !may_go(win, link))
+	if (!moves_lists(link, ops->kind, ops->size_bytes, count) || !gate_opens(win, link))
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		if (!piece_of(win, link, &ops[i], &pieces[i]))
@@ -438,7 +426,7 @@ static bool move_list(struct oriel_win *win, struct link *link, const struct op 
 	}
 	if (!move_pieces(link, ops->kind, pieces, count))
 		return false;
-	note_operation(win, link);
+	gate_pass(win, link);
 	return true;
 }
 
@@ -448,7 +436,7 @@ bool list_move_row(struct oriel_win *win, struct link *link, const struct acc *r
 	const ptrdiff_t distance = kind == OP_PUT ? row->row.origin : row->row.result;
 	struct softverbs_piece pieces[MOVE_MAX], next;
 
-	if (!moves_lists(link, kind, row->count, row->blocks) || !may_go(win, link))
+	if (!moves_lists(link, kind, row->count, row->blocks) || !gate_opens(win, link))
 		return false;
 	next = (struct softverbs_piece){ kind == OP_PUT ? (void *)(uintptr_t)row->origin : row->result, row->count,
 		                             row->remote_addr, key_of(win, link, acc_span(row)) };
@@ -462,7 +450,7 @@ bool list_move_row(struct oriel_win *win, struct link *link, const struct acc *r
 		if (!move_pieces(link, kind, pieces, some))
 			return false;
 	}
-	note_operation(win, link);
+	gate_pass(win, link);
 	return true;
 }
 
