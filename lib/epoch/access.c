@@ -75,21 +75,14 @@ int start_any(struct oriel_win *win, const struct oriel_group *group, int assert
 /* Closing. The caller holds win->lock. */
 
 /*
- * Returns whether the data that must be complete before the flag is complete: gets, and puts if the
- * device does not keep the order.
+ * Returns whether the flag stays behind the data: not behind gets, and behind puts if the device
+ * keeps the order. A store stays behind no request.
  */
-static bool data_before_flag_done(struct link *link)
+static bool flag_stays_behind(const struct link *link)
 {
-	struct wire *wire = &link->peer->wire;
-	bool unordered = link_mapped(link) || wire->flag_mode == FLAG_WAIT; /* a store stays behind no request */
-	bool must = (link->marks & LINK_GOT) || ((link->marks & LINK_TOUCHED) && unordered);
-
-	if (!must)
-		return true;
-	if (!wire_drive(wire, link->last_number))
+	if (link->marks & LINK_GOT)
 		return false;
-	link->marks &= (uint16_t) ~(LINK_WAITING | LINK_TOUCHED); /* none of it can fail: the flag is not waited for */
-	return true;
+	return !(link->marks & LINK_TOUCHED) || (!link_mapped(link) && link->peer->wire.flag_mode != FLAG_WAIT);
 }
 
 static int send_completed(struct link *link)
@@ -126,7 +119,7 @@ static bool origin_memory_free(struct link *link)
 {
 	struct wire *wire = &link->peer->wire;
 
-	if ((link->marks & LINK_GOT) && !link_applied(link))
+	if ((link->marks & LINK_GOT) && !link_applied(link, link_am_number(link)))
 		return false;
 	return !(link->marks & LINK_WAITING) || wire_drive(wire, link->last_number);
 }
@@ -148,13 +141,16 @@ static int close_lost(struct link *link)
  */
 static int close_step(struct oriel_win *win, struct link *link)
 {
-	int rc = issue_is_granted(link) ? 1 : issue_granted(win, link);
+	int rc = issue_granted(win, link);
 
 	if (rc <= 0)
 		return rc == ORIEL_ERR_PEER ? close_lost(link) : rc;
 	if (!(link->marks & LINK_FLAGGED)) {
-		if (!data_before_flag_done(link))
-			return 0;
+		if (!flag_stays_behind(link)) {
+			if (!wire_drive(&link->peer->wire, link->last_number))
+				return 0;
+			link->marks &= (uint16_t) ~(LINK_WAITING | LINK_TOUCHED); /* none of it can fail any more */
+		}
 		rc = send_completed(link);
 		if (rc)
 			return rc;

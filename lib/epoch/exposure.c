@@ -130,33 +130,6 @@ static int exposure_begin(struct oriel_win *win, const char *call)
 }
 
 /*
- * Returns whether what the origin has sent before its flag is applied. Pairs with am_receiver_open.
- */
-static inline bool messages_applied(const struct peer *peer)
-{
-	struct am_receiver *ring = __atomic_load_n(&peer->am_receiver, __ATOMIC_ACQUIRE);
-
-	return !ring || am_drain_ring(ring);
-}
-
-/* Returns whether all origins have completed. Only the thread that closes the epoch calls it. */
-static bool exposure_step(struct oriel_win *win)
-{
-	struct epoch *epoch = &win->exposure;
-
-	while (epoch->next < epoch->count) {
-		struct link *link = epoch->links[epoch->next];
-
-		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected)
-			return false; /* pairs with send_completed at the origin */
-		if (!messages_applied(link->peer))
-			return false;
-		epoch->next++;
-	}
-	return true;
-}
-
-/*
  * Returns the first origin that was lost before its complete, or ORIEL_RANK_NONE, in a wait's
  * periodic check.
  */

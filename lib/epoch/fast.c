@@ -21,7 +21,8 @@ __attribute__((cold)) int wait_held(struct oriel_win *win);
 __attribute__((cold)) int lock_member(struct oriel_win *win, enum oriel_lock_type type, int rank, int assertions);
 __attribute__((cold)) int unlock_member(struct oriel_win *win, int rank);
 __attribute__((cold)) int flush_held(struct oriel_win *win, int rank, bool local);
-__attribute__((cold)) int flush_links(struct oriel_win *win, struct link *link, uint32_t next, bool local);
+__attribute__((cold)) int flush_run(struct oriel_win *win, struct link *only, const struct link *but, bool local,
+                                    const char *call);
 
 int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
 {
@@ -98,25 +99,11 @@ int oriel_win_post(oriel_win *win, const oriel_group *group, int assertions)
 	return 0;
 }
 
-/* Returns whether all origins have completed, and none has ever sent an active message. */
-static inline bool have_completed(const struct oriel_win *win)
-{
-	for (uint32_t i = 0; i < win->exposure.count; i++) {
-		const struct link *link = win->exposure.links[i];
-
-		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected)
-			return false; /* pairs with send_completed at the origin */
-		if (__atomic_load_n(&link->peer->am_receiver, __ATOMIC_ACQUIRE))
-			return false; /* pairs with am_receiver_open, as in messages_applied */
-	}
-	return true;
-}
-
 int oriel_win_wait(oriel_win *win)
 {
 	if (!win_enter_at_once(win))
 		return wait_any(win);
-	if (!epoch_allows(win, CALL_WAIT) || !have_completed(win))
+	if (!epoch_allows(win, CALL_WAIT) || !exposure_step(win))
 		return win_leave_with(win, wait_held(win));
 	exposure_end(win, true);
 	win_leave_at_once(win);
@@ -181,9 +168,10 @@ static inline bool is_named(const struct oriel_win *win, const struct link *link
 
 static inline __attribute__((always_inline)) int flush(struct oriel_win *win, int rank, bool local)
 {
+	const char *call = flush_call(local);
 	bool all = rank == ORIEL_RANK_ALL;
-	uint32_t next = all ? 0 : FLUSH_ONE;
 	struct link *link = NULL;
+	uint32_t next = 0;
 
 	if (!win_enter_at_once(win))
 		return flush_any(win, rank, local);
@@ -192,8 +180,11 @@ static inline __attribute__((always_inline)) int flush(struct oriel_win *win, in
 		return win_leave_with(win, flush_held(win, rank, local));
 	if (all)
 		link = flush_busy(win, NULL, &next);
-	if (all ? link != NULL : !flush_idle(win, link))
-		return win_leave_with(win, flush_links(win, link, next, local));
+	if (all ? link != NULL : !flush_idle(win, link)) {
+		struct link *only = all && flush_busy(win, NULL, &next) ? NULL : link;
+
+		return win_leave_with(win, flush_report(win, flush_run(win, only, NULL, local, call), call));
+	}
 	win_leave_at_once(win);
 	return 0;
 }

@@ -415,7 +415,7 @@ static inline struct link *find_piggybacked(const struct oriel_win *win)
 {
 	struct link *link = win->fence.barrier.rounds > 0 ? win->fence.partner[0].link : NULL;
 
-	if (!link || (link->marks & PIGGYBACK_MARKS) != LINK_TOUCHED || link_mapped(link) || !issue_is_granted(link) ||
+	if (!link || (link->marks & PIGGYBACK_MARKS) != LINK_TOUCHED || link_mapped(link) || link->deferred || link_lost(link) ||
 	    !keeps_order(link))
 		return NULL;
 	return link;

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "base/order.h"
+#include "am/am_recv.h"
 #include "win/epoch.h"
 #include "win/link.h"
 #include "win/origin.h"
@@ -76,6 +77,27 @@ static inline void exposure_begun(struct oriel_win *win)
 	epoch_begun(win, CALL_POST, SYNC_EXPOSURE);
 	win->exposure.next = 0;
 	win->probe_ns = 0;
+}
+
+/*
+ * Returns whether all origins have completed, and what they sent before is applied. Only the thread
+ * that closes the epoch calls it.
+ */
+static inline bool exposure_step(struct oriel_win *win)
+{
+	struct epoch *epoch = &win->exposure;
+
+	for (; epoch->next < epoch->count; epoch->next++) {
+		const struct link *link = epoch->links[epoch->next];
+		struct am_receiver *ring;
+
+		if (flag_load(&link_flags(win, link)->completed) != link->completed_expected)
+			return false; /* pairs with send_completed at the origin */
+		ring = __atomic_load_n(&link->peer->am_receiver, __ATOMIC_ACQUIRE); /* pairs with am_receiver_open */
+		if (ring && !am_drain_ring(ring))
+			return false;
+	}
+	return true;
 }
 
 static inline void exposure_end(struct oriel_win *win, bool over)

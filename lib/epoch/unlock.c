@@ -15,6 +15,7 @@
 
 #include "base/order.h"
 #include "sync/wait.h"
+#include "op/flush_all.h"
 #include "op/issue.h"
 #include "win/blocked.h"
 #include "win/link.h"
@@ -23,31 +24,14 @@
 #include "win/origin.h"
 #include "win/win.h"
 
-static bool data_placed(struct link *link)
-{
-	struct wire *wire = &link->peer->wire;
-
-	if (!(link->marks & LINK_TOUCHED))
-		return true;
-	link->last_number = wire_placing(wire, link->last_number);
-	return wire_drive(wire, link->last_number) && link_applied(link);
-}
-
 /*
- * Returns whether the release may be posted: all operations must be complete, unless the device
- * keeps the order.
+ * Returns whether the device keeps the release behind the operations. Active messages are applied
+ * when the target gets to it, not in the order of requests.
  */
-static bool data_before_release_done(const struct oriel_win *win, struct link *link)
+static bool release_stays_behind(const struct oriel_win *win, const struct link *link)
 {
-	struct wire *wire = &link->peer->wire;
-	bool by_requests = !(link->marks & LINK_NOCHECK) && !lock_is_mapped(win, link);
-
-	if (!by_requests || wire->flag_mode != FLAG_WRITE || link_am_number(link))
-		return data_placed(
-			link); /* active messages are applied when the target gets to it, not in the order of requests */
-	if (link->marks & LINK_TOUCHED)
-		wire_fence(wire); /* does nothing without gets and atomics */
-	return true;
+	return !(link->marks & LINK_NOCHECK) && !lock_is_mapped(win, link) && link->peer->wire.flag_mode == FLAG_WRITE &&
+	       !link_am_number(link);
 }
 
 /* Carries one link one step further. Returns 1 when it is done, 0, or the error that ends it. */
@@ -58,14 +42,18 @@ static int unlock_step(struct oriel_win *win, struct link *link)
 	if (rc <= 0)
 		return rc;
 	if (!(link->marks & LINK_FLAGGED)) {
-		if (!data_before_release_done(win, link))
-			return 0;
+		if (!release_stays_behind(win, link)) {
+			if (!link_complete(link))
+				return 0;
+		} else if (link->marks & LINK_TOUCHED) {
+			wire_fence(&link->peer->wire); /* does nothing without gets and atomics */
+		}
 		rc = link->marks & LINK_NOCHECK ? 0 : lock_release(win, link);
 		if (rc)
 			return rc;
 		link->marks |= LINK_FLAGGED;
 	}
-	return data_placed(link);
+	return link_complete(link);
 }
 
 static void end_link(struct oriel_win *win, struct link *link)

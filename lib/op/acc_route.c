@@ -23,7 +23,7 @@ static bool would_pass_am(const struct oriel_win *win, struct link *link, struct
 	if (!(link->marks & LINK_AM))
 		return false;
 	if (am_covers(link->peer, win->label, from, from + span.bytes))
-		return !link_applied(link);
+		return !link_applied(link, link_am_number(link));
 	if (am_is_applied(link->peer, link_am_number(link)))
 		link_forget_ams(link); /* the fast paths are open again */
 	return false;
@@ -45,9 +45,9 @@ static uint8_t *room_of(struct oriel_win *win)
 	return win->room;
 }
 
-/* Plain code only: the mode is switched for one word, too. */
-static bool may_copy(struct oriel_win *win, struct link *link, struct acc acc, const struct softverbs_piece *pieces,
-                     uint32_t count)
+/* Returns whether plain code may change the pieces; switches the mode, for one word, too. */
+static bool are_plain(struct oriel_win *win, struct link *link, struct acc acc, const struct softverbs_piece *pieces,
+                      uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		acc.count = pieces[i].size_bytes / element_types[acc.type].size_bytes;
@@ -67,7 +67,7 @@ static uint64_t change_copies(struct oriel_win *win, struct link *link, const st
 	struct direct_access *direct = &link->peer->direct;
 	const bool reads = acc->op != ORIEL_REPLACE || acc->result;
 
-	if (!may_copy(win, link, *acc, pieces, count) || (reads && !direct_get_list_sync(direct, pieces, count)))
+	if (!are_plain(win, link, *acc, pieces, count) || (reads && !direct_get_list_sync(direct, pieces, count)))
 		return 0;
 	if (acc->blocks > 0)
 		acc_combine_blocks(win->job, acc, pieces->here, true);

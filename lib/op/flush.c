@@ -16,21 +16,6 @@
 #include "win/win.h"
 
 /*
- * Returns whether a later flush or fence has nothing left to do. Complete operations are not always
- * placed (device.h).
- */
-static inline bool is_flushed(const struct link *link, bool local)
-{
-	return (!local || !link->peer->device->read_behind) && !link_am_number(link) &&
-	       wire_done(&link->peer->wire, link->last_number);
-}
-
-static inline void flushed(struct link *link)
-{
-	link->marks = (uint16_t)((link->marks & ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING)) | LINK_FLUSHED);
-}
-
-/*
  * Polls for as long as a card's small operation takes; not for messages, which their target does
  * not apply while it is in here itself.
  */
@@ -45,22 +30,24 @@ static bool look_again(const struct oriel_win *win, struct link *link, struct wa
 	return false;
 }
 
-static bool flush_issued(const struct oriel_win *win, struct link *link, bool local, bool first)
+static inline bool flush_issued(const struct oriel_win *win, struct link *link, bool local, bool first)
 {
 	struct watermark upto = watermark_to_flush(link, local);
 	bool done = watermark_complete(link, &upto) || (first && look_again(win, link, upto));
 
-	if (done && is_flushed(link, local))
-		flushed(link);
+	if (done) {
+		watermark_forget(link, local);
+		link->marks |= LINK_FLUSHED;
+	}
 	return done;
 }
 
 int flush_link(struct oriel_win *win, struct link *link, bool local, bool first)
 {
-	int step = issue_is_granted(link) ? 1 : issue_granted(win, link);
+	int step = issue_granted(win, link);
 
 	if (step == ORIEL_ERR_PEER)
-		flushed(link);
+		link->marks &= (uint16_t)~LINK_IN_FLIGHT;
 	return step > 0 ? flush_issued(win, link, local, first) : step;
 }
 
@@ -159,33 +146,33 @@ static inline void flush_end(struct oriel_win *win, const struct link *only, boo
 	win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again */
 }
 
-/* Flushes what the first look at one link has left, or all. Gives up win->lock in a wait. */
+static int failed_at(const struct oriel_win *win, int rank, int code, const char *call)
+{
+	return code == ORIEL_ERR_PEER ? err_in(win_peer_error(win, rank), call) : code;
+}
+
+/* Waits for one link, which was looked at, or (NULL) flushes all. Gives up win->lock in a wait. */
 static __attribute__((noinline)) int flush_rest(struct oriel_win *win, struct link *only, const struct link *but,
                                                 bool local, const char *call)
 {
 	struct flushing f = { .win = win, .only = only, .but = but, .local = local };
 	int rc = 0;
 
-	if (only || (!flush_step(&f, false) && !flush_step(&f, true))) /* posts to all before it polls again */
+	if (only || (!flush_step(&f, false) && !flush_step(&f, true))) /* posts to all before it polls one again */
 		rc = flush_wait(&f, call);
 	if (f.all && !but)
 		flush_end(win, only, local);
-	if (rc || f.code != ORIEL_ERR_PEER)
-		return rc ? rc : f.code;
-	return err_in(win_peer_error(win, f.failed), call);
+	return rc ? rc : failed_at(win, f.failed, f.code, call);
 }
 
 int flush_run(struct oriel_win *win, struct link *only, const struct link *but, bool local, const char *call)
 {
-	uint32_t next = 0;
-	struct link *link = only ? only : flush_busy(win, but, &next);
-	bool one = only || !link || !flush_busy(win, but, &next);
+	int step = only ? flush_link(win, only, local, true) : 0;
 
-	if (!one || (link && !(issue_is_granted(link) && flush_issued(win, link, local, true))))
+	if (step == 0)
 		return flush_rest(win, only, but, local, call);
-	if (!but)
-		flush_end(win, only, local);
-	return 0;
+	flush_end(win, only, local);
+	return step > 0 ? 0 : failed_at(win, only->rank, step, call);
 }
 
 static int flush_check(struct oriel_win *win, int rank, const char *call)
@@ -197,45 +184,20 @@ static int flush_check(struct oriel_win *win, int rank, const char *call)
 	return op_link(win, rank, &link, call);
 }
 
-static const char *call_of(bool local)
-{
-	return local ? "oriel_win_flush_local" : "oriel_win_flush";
-}
-
-int flush_links(struct oriel_win *win, struct link *link, uint32_t next, bool local)
-{
-	uint32_t place = next;
-	int rc = 0;
-
-	if (!flush_busy(win, NULL, &place) && issue_is_granted(link) && flush_issued(win, link, local, true))
-		flush_end(win, next == FLUSH_ONE ? link : NULL, local);
-	else
-		rc = flush_rest(win, next == FLUSH_ONE ? link : NULL, NULL, local, call_of(local));
-	return rc || !win_has_news(win) ? rc : win_find_refused(win, call_of(local));
-}
-
 int flush_held(struct oriel_win *win, int rank, bool local)
 {
-	bool all = rank == ORIEL_RANK_ALL;
-	int rc = flush_check(win, rank, call_of(local));
-	uint32_t next = all ? 0 : FLUSH_ONE;
-	struct link *link;
+	const char *call = flush_call(local);
+	struct link *only = rank == ORIEL_RANK_ALL ? NULL : link_find(win, rank);
+	int rc = flush_check(win, rank, call);
 
-	if (rc)
-		return rc;
-	link = all ? flush_busy(win, NULL, &next) : link_find(win, rank);
-	if (link && (all || !flush_idle(win, link)))
-		return flush_links(win, link, next, local);
-	if (all)
-		flush_end(win, NULL, local);
-	else
-		win->epoch_mrs.reusable = win->epoch_mrs.count;
-	return win_has_news(win) ? win_find_refused(win, call_of(local)) : 0;
+	if (rc == 0 && (rank == ORIEL_RANK_ALL || only)) /* else nothing was issued to the member */
+		rc = flush_run(win, only, NULL, local, call);
+	return flush_report(win, rc, call);
 }
 
 int flush_any(struct oriel_win *win, int rank, bool local)
 {
-	int rc = win_enter(win, call_of(local));
+	int rc = win_enter(win, flush_call(local));
 
 	if (rc)
 		return rc;

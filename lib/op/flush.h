@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "op/enter.h"
 #include "win/link.h"
 #include "win/win.h"
 
@@ -55,15 +56,21 @@ static inline struct link *flush_busy(const struct oriel_win *win, const struct 
 	return NULL;
 }
 
-/*
- * The general path of flush and flush_local (epoch/fast.c). flush_any enters the window; the caller
- * of the others holds win->lock, which a wait gives up. flush_links begins with `link`, which is
- * busy; others may follow it from place `next` of the table on.
- */
-#define FLUSH_ONE UINT32_MAX /* as `next`: no other follows */
+/* Flush and flush_local (epoch/fast.c) call these. The caller holds win->lock. */
 
+static inline const char *flush_call(bool local)
+{
+	return local ? "oriel_win_flush_local" : "oriel_win_flush";
+}
+
+/* Returns rc, or what has failed meanwhile. */
+static inline int flush_report(struct oriel_win *win, int rc, const char *call)
+{
+	return rc || !win_has_news(win) ? rc : win_find_refused(win, call);
+}
+
+/* The general path, which checks the epoch. flush_any enters the window. */
 int flush_any(struct oriel_win *win, int rank, bool local);
 int flush_held(struct oriel_win *win, int rank, bool local);
-int flush_links(struct oriel_win *win, struct link *link, uint32_t next, bool local);
 
 #endif

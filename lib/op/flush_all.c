@@ -209,18 +209,6 @@ static int deferred_step(struct oriel_win *win, struct link *link, bool local, s
 	return rc;
 }
 
-/*
- * Clears the marks if nothing is left for a later flush or request. Complete operations are not
- * always placed (device.h).
- */
-static void forget(struct link *link, bool local, const struct watermark *upto)
-{
-	bool placed = !local || !link->peer->device->read_behind;
-
-	if (upto->number == link->last_number && !link_am_number(link) && !link->deferred && placed)
-		link->marks &= (uint16_t) ~(LINK_TOUCHED | LINK_GOT | LINK_WAITING);
-}
-
 int watermark_step(struct oriel_win *win, struct link *link, bool local, struct watermark *upto)
 {
 	int rc = upto->number == WATERMARK_DEFERRED ? deferred_step(win, link, local, upto) : 1;
@@ -229,7 +217,6 @@ int watermark_step(struct oriel_win *win, struct link *link, bool local, struct 
 		return rc;
 	if (!watermark_complete(link, upto))
 		return link_lost(link) ? link_let_go(link) : 0;
-	if (upto->number)
-		forget(link, local, upto);
+	watermark_forget(link, local);
 	return 1;
 }

@@ -93,21 +93,6 @@ static inline struct watermark watermark_to_flush(struct link *link, bool local)
 	return watermark_now(link, local);
 }
 
-/*
- * Returns whether active messages up to a number are applied at the target, and their results are
- * here.
- */
-static inline bool watermark_applied(struct link *link, uint64_t am_number)
-{
-	if (am_number == 0)
-		return true;
-	if (!am_progress(link->peer, am_number))
-		return false;
-	if (link_am_number(link) == am_number)
-		link_forget_ams(link);
-	return true;
-}
-
 /* Posts and polls. Returns whether the operations, none of them deferred, are complete. */
 static inline bool watermark_complete(struct link *link, const struct watermark *upto)
 {
@@ -115,7 +100,30 @@ static inline bool watermark_complete(struct link *link, const struct watermark 
 		wire_ring(&link->peer->wire); /* the batch may hold what is complete at the origin */
 	else if (!wire_drive(&link->peer->wire, upto->number))
 		return false;
-	return watermark_applied(link, upto->am_number);
+	return link_applied(link, upto->am_number);
+}
+
+/*
+ * Posts and polls. Returns whether all that was issued to the member is complete; nothing is
+ * deferred for it.
+ */
+static inline bool link_complete(struct link *link)
+{
+	struct watermark upto = watermark_now(link, false);
+
+	return watermark_complete(link, &upto);
+}
+
+/*
+ * Clears the marks if nothing is left for a later flush or request. Complete operations are not
+ * always placed (device.h).
+ */
+static inline void watermark_forget(struct link *link, bool local)
+{
+	if (link->deferred || link_am_number(link) || (local && link->peer->device->read_behind) ||
+	    !wire_done(&link->peer->wire, link->last_number))
+		return;
+	link->marks &= (uint16_t)~LINK_IN_FLIGHT;
 }
 
 /* Sets the watermark of what is issued now, deferred or not, and posts it. */

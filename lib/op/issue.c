@@ -327,7 +327,7 @@ static int issue_deferred_noting(struct oriel_win *win, struct link *link)
 	return rc;
 }
 
-int issue_granted(struct oriel_win *win, struct link *link)
+int issue_granted_any(struct oriel_win *win, struct link *link)
 {
 	int rc;
 
@@ -336,13 +336,7 @@ int issue_granted(struct oriel_win *win, struct link *link)
 			issue_drop_deferred(win, link);
 		return link_let_go(link);
 	}
-	if (!(link->marks & LINK_ACCESS) && !link->deferred)
-		return 1;
-	if ((link->marks & LINK_ACCESS) && !link_grant(win, link)) {
-		wait_serve(win->job, link->peer);
-		return 0;
-	}
-	rc = issue_deferred(win, link);
+	rc = (link->marks & LINK_ACCESS) && !link_grant(win, link) ? ISSUE_LATER : issue_deferred(win, link);
 	if (rc == ISSUE_LATER) {
 		wait_serve(win->job, link->peer);
 		return 0;

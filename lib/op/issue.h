@@ -83,20 +83,19 @@ void issue_forget_deferred(struct oriel_win *win);
 /* Issues what is deferred for targets whose post has arrived since (P4); `ring`: it leaves now. */
 void issue_push(struct oriel_win *win, bool ring);
 
-/*
- * Issues what is deferred for a link. Returns 1 if nothing is deferred any more, else 0. ERRORS:
- * ORIEL_ERR_PEER (no text), ORIEL_ERR_MEMORY.
- */
-int issue_granted(struct oriel_win *win, struct link *link);
+/* The general path of issue_granted. */
+int issue_granted_any(struct oriel_win *win, struct link *link);
 
 /*
- * Returns whether issue_granted has nothing to do. With NOCHECK a link may be granted before it is
- * ready.
+ * Issues what is deferred for a link, once it has granted access. Returns 1 if nothing is deferred
+ * any more, else 0. ERRORS: ORIEL_ERR_PEER (no text), ORIEL_ERR_MEMORY.
  */
-static inline bool issue_is_granted(const struct link *link)
+static inline int issue_granted(struct oriel_win *win, struct link *link)
 {
-	return (link->marks & (LINK_ACCESS | LINK_GRANTED)) != LINK_ACCESS && link_state(link) == LINK_READY &&
-	       !link->deferred && state_load(&link->peer->state) != PEER_DEAD; /* pairs with rank_lost */
+	if ((link->marks & (LINK_ACCESS | LINK_GRANTED)) != LINK_ACCESS && !link->deferred &&
+	    link_state(link) == LINK_READY && state_load(&link->peer->state) != PEER_DEAD) /* pairs with rank_lost */
+		return 1;
+	return issue_granted_any(win, link); /* with NOCHECK a link is granted before it is ready */
 }
 
 #endif

@@ -83,7 +83,7 @@ int signal_issue(struct oriel_win *win, struct link *link, const struct op *op)
 
 	if (!by_store && op->kind == OP_SIGNAL_ADD && link->peer->device->atomics == ATOMICS_NONE)
 		return am_issue_add(win, link, op->signal, op->value);
-	if (!link_applied(link))
+	if (!link_applied(link, link_am_number(link)))
 		return ISSUE_LATER; /* only applied active messages are in place */
 	if (by_store) {
 		signal_store(win, link, op);

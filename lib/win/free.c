@@ -92,7 +92,7 @@ static bool link_drained(struct draining *draining, struct link *link)
 	if (wire_done(&link->peer->wire, link->last_number) && !link_am_number(link))
 		return true;
 	if (state_load(&link->peer->state) != PEER_DEAD) /* pairs with rank_lost */
-		return wire_drive(&link->peer->wire, link->last_number) && link_applied(link);
+		return wire_drive(&link->peer->wire, link->last_number) && link_applied(link, link_am_number(link));
 	wire_break(&link->peer->wire); /* no late write reaches released memory */
 	am_sender_cut(link->peer);
 	draining->dead = link->rank;

@@ -151,13 +151,6 @@ int link_prefetch(struct oriel_win *win, struct link *link)
 	return ORIEL_ERR_MEMORY;
 }
 
-bool link_grant(struct oriel_win *win, struct link *link)
-{
-	if ((link->marks & (LINK_LOCK | LINK_GRANTED)) == LINK_LOCK)
-		return link_state(link) == LINK_READY && lock_step(win, link) > 0;
-	return link_post_seen(win, link);
-}
-
 static void stop_checking(struct link *link)
 {
 	pthread_mutex_lock(&link->peer->lock);
@@ -227,7 +220,7 @@ int link_let_go(struct link *link)
 	/* The member lives and has left the window: its device answers. */
 	if ((link->marks & LINK_TOUCHED) && !wire_drive(wire, link->last_number))
 		return 0;
-	return link_applied(link) ? ORIEL_ERR_PEER : 0;
+	return link_applied(link, link_am_number(link)) ? ORIEL_ERR_PEER : 0;
 }
 
 void link_leave_copied(struct oriel_win *win, struct link *link)

@@ -53,6 +53,7 @@ enum link_state {
 #define LINK_AM 0x2000u      /* active messages not known applied: no accumulate operation may pass them */
 
 #define LINK_LASTING (LINK_COPIED | LINK_AM)
+#define LINK_IN_FLIGHT (LINK_TOUCHED | LINK_GOT | LINK_WAITING)
 
 /* How the member's aligned 8-byte integers are updated (layout.h). */
 enum link_words { WORDS_BY_PROCESSOR, WORDS_BY_DEVICE, WORDS_BY_BOTH };
@@ -206,18 +207,17 @@ static inline void link_forget_ams(struct link *link)
 }
 
 /*
- * Returns whether the active messages are applied and their results are here. Makes progress. Under
- * win->lock.
+ * Returns whether active messages up to a number (0: none) are applied at the target, and their
+ * results are here. Makes progress. Under win->lock.
  */
-static inline bool link_applied(struct link *link)
+static inline bool link_applied(struct link *link, uint64_t am_number)
 {
-	uint64_t am_number = link_am_number(link);
-
 	if (am_number == 0)
 		return true;
 	if (!am_progress(link->peer, am_number))
 		return false;
-	link_forget_ams(link);
+	if (link_am_number(link) == am_number)
+		link_forget_ams(link);
 	return true;
 }
 
@@ -289,11 +289,6 @@ void link_map(struct link *link);
 
 /* Requests the description if it is new. Under win->lock. ERRORS: ORIEL_ERR_MEMORY. */
 int link_prefetch(struct oriel_win *win, struct link *link);
-
-/*
- * Returns whether the target's post of this epoch has come, or its lock is held. Under win->lock.
- */
-bool link_grant(struct oriel_win *win, struct link *link);
 
 /* Makes the member a target of lock_all; link_grant takes its lock. Under win->lock. */
 void link_enter_lock_all(struct oriel_win *win, struct link *link);

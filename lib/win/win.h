@@ -26,6 +26,7 @@
 #include "verbs/layout.h"
 #include "win/epoch.h"
 #include "win/link.h"
+#include "win/lock_words.h"
 #include "win/operation.h"
 #include "win/regions.h"
 #include "win/remote_regions.h"
@@ -258,6 +259,14 @@ static inline bool link_post_seen(const struct oriel_win *win, struct link *link
 		return false;
 	link->marks |= LINK_GRANTED;
 	return true;
+}
+
+/* Returns whether the target grants access: its post has come, or its lock is held. Asks for it. */
+static inline bool link_grant(struct oriel_win *win, struct link *link)
+{
+	if ((link->marks & (LINK_LOCK | LINK_GRANTED)) == LINK_LOCK)
+		return link_state(link) == LINK_READY && lock_step(win, link) > 0;
+	return link_post_seen(win, link);
 }
 
 /*
