@@ -91,5 +91,5 @@ $(pages_lib): $(call objects,$(wildcard lib/check/pages/*.c)) $(loads_obj) lib/c
 	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,--version-script=lib/check/pages/pages.map -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' \
 		$(filter %.o,$^) -L$(B)/lib -loriel -ldl
 
-$(B)/bin/oriel-check: $(call objects,$(addprefix lib/check/,pack.c waits.c deadlock.c) $(wildcard lib/check/judge/*.c) lib/see/report/program.c lib/see/front/part_file.c) $(lib_all) $(B)/lib/see/liboriel-check.so $(compiled_libs) $(pages_lib)
+$(B)/bin/oriel-check: $(call objects,$(addprefix lib/check/,pack.c waits.c deadlock.c recompiled.c) $(wildcard lib/check/judge/*.c) $(addprefix lib/mpi/starter/,libraries.c image.c cache.c) lib/see/report/program.c lib/see/front/part_file.c) $(lib_all) $(B)/lib/see/liboriel-check.so $(compiled_libs) $(pages_lib)
 	$(link) $(filter-out %.so $(compiled_libs),$^) $(LIBS)

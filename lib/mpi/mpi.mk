@@ -11,7 +11,7 @@ mpi: $(mpi_libs) $(mpi_fronts) $(B)/bin/oriel-mpi $(B)/bin/oriel-see $(B)/bin/or
 # What puts the layer into a program. Each rank starts it: without shared libraries that takes half as long and half the page
 # faults. Not all systems have a static libc, and sanitizers refuse it.
 starter_static = $(shell echo 'int main(void) { return 0; }' | $(CC) $(CFLAGS) $(LDFLAGS) -static-pie -x c -o $(B)/obj/static - 2>/dev/null && echo -static-pie)
-$(B)/bin/oriel-mpi: $(call objects,$(wildcard lib/mpi/starter/*.c) bootstrap/variables.c)
+$(B)/bin/oriel-mpi: $(call objects,$(wildcard lib/mpi/starter/*.c) lib/check/recompiled.c bootstrap/variables.c)
 	$(link) $(starter_static) $^
 
 # `make install LIBDIR=...` compiles this one file again.

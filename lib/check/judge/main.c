@@ -12,11 +12,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check/judge/judge.h"
+#include "check/recompiled.h"
 #include "oriel.h"
 
 #define EXIT_REFUSED 2
@@ -78,42 +77,12 @@ static int judge_job(const char *job, bool now)
 	return EXIT_SUCCESS;
 }
 
-/* clang's runtime, which does not see what orders accesses, would report races. */
-static void quiet_runtime(void)
-{
-	const char *options = getenv("TSAN_OPTIONS");
-	char text[1024];
-
-	snprintf(text, sizeof(text), "%s report_bugs=0", options ? options : "");
-	setenv("TSAN_OPTIONS", text, 1);
-}
-
-/*
- * A program compiled with -fsanitize=thread has the name of libtsan in its file, or the runtime's
- * functions. Only such a program uses the library in its place.
- */
 static void preload_loads(const char *path)
 {
-	static const char name[] = "libtsan.so.", inside[] = "__tsan_init";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-	const char *bytes = MAP_FAILED, *found = NULL;
-	char library[64] = "liboriel-tsan.so.2";
+	char name[RECOMPILED_BYTES];
 
-	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-		bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (fd >= 0)
-		close(fd);
-	if (bytes == MAP_FAILED)
-		return;
-	found = memmem(bytes, (size_t)status.st_size - 1, name, sizeof(name) - 1);
-	if (found)
-		snprintf(library, sizeof(library), "liboriel-tsan.so.%c", found[sizeof(name) - 1]);
-	else if (memmem(bytes, (size_t)status.st_size, inside, sizeof(inside) - 1))
-		quiet_runtime();
-	else
-		return;
-	program_preload(library);
+	if (recompiled_library(path, name))
+		program_preload(name);
 }
 
 int main(int argc, char **argv)

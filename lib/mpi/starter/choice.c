@@ -74,34 +74,6 @@ static bool means_several(const char *variable)
 	return value && atoi(value) > 1;
 }
 
-int choice_version_of(const char *path, const char *name)
-{
-	struct libraries libraries;
-	const char *library, *found = NULL;
-	int version = -1;
-
-	if (libraries_open(&libraries, path))
-		return -1;
-	while (!found && (library = libraries_next(&libraries)) != NULL)
-		found = strstr(library, name);
-	if (found)
-		version = atoi(found + strlen(name));
-	libraries_close(&libraries);
-	return version;
-}
-
-bool choice_has_text(const char *path, const char *text)
-{
-	struct image image;
-	bool is_there = image_open(&image, path) == IMAGE_DYNAMIC;
-
-	if (is_there) {
-		is_there = memmem(image.bytes, image.size, text, strlen(text));
-		image_close(&image);
-	}
-	return is_there;
-}
-
 /*
  * Returns the command that has started this process, if this MPI does not know its ranks; else
  * NULL.
@@ -117,7 +89,7 @@ static const char *foreign_starter(const char *mpi, const char *path)
 	    !by_pmix)
 		return "MPICH's mpiexec";
 	if (strcmp(mpi, "mpich") == 0 && means_several("OMPI_COMM_WORLD_SIZE") && !by_pmi &&
-	    choice_version_of(path, "libpmix.so.") < 0)
+	    libraries_version_of(path, "libpmix.so.") < 0)
 		return "Open MPI's mpirun";
 	return NULL;
 }

@@ -163,3 +163,15 @@ const char *image_text(const struct image *image, ElfW(Sxword) tag)
 
 	return next_entry(image, tag, &at, &entry) ? text_at(image, entry.d_un.d_val) : NULL;
 }
+
+bool image_has_text(const char *path, const char *text)
+{
+	struct image image;
+	bool is_there = image_open(&image, path) == IMAGE_DYNAMIC;
+
+	if (is_there) {
+		is_there = memmem(image.bytes, image.size, text, strlen(text));
+		image_close(&image);
+	}
+	return is_there;
+}

@@ -174,3 +174,19 @@ void libraries_close(struct libraries *libraries)
 	free(libraries->preloaded);
 	free(libraries->list);
 }
+
+int libraries_version_of(const char *path, const char *name)
+{
+	struct libraries libraries;
+	const char *library, *found = NULL;
+	int version = -1;
+
+	if (libraries_open(&libraries, path))
+		return -1;
+	while (!found && (library = libraries_next(&libraries)) != NULL)
+		found = strstr(library, name);
+	if (found)
+		version = atoi(found + strlen(name));
+	libraries_close(&libraries);
+	return version;
+}

@@ -52,6 +52,9 @@ const char *image_needed(const struct image *image, size_t *at);
 /* Returns the text of DT_RPATH or DT_RUNPATH, or NULL. */
 const char *image_text(const struct image *image, ElfW(Sxword) tag);
 
+/* Returns whether the file has the text. */
+bool image_has_text(const char *path, const char *text);
+
 /* cache.c: ld.so.cache, the dynamic linker's index of libraries */
 
 struct cache {
@@ -90,5 +93,8 @@ int libraries_open(struct libraries *libraries, const char *path);
 const char *libraries_next(struct libraries *libraries);
 
 void libraries_close(struct libraries *libraries);
+
+/* Returns the version of the library NAME.VERSION that the program is linked with, or -1. */
+int libraries_version_of(const char *path, const char *name);
 
 #endif

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check/recompiled.h"
 #include "mpi/starter/starter.h"
 #include "oriel.h"
 #include "see/report/formats.h"
@@ -247,27 +248,11 @@ static void prepare_library(const char *name)
 	}
 }
 
-/* clang's runtime, which does not see what orders accesses, would report races. */
-static void quiet_runtime(void)
-{
-	const char *options = getenv("TSAN_OPTIONS");
-	char text[1024];
-
-	snprintf(text, sizeof(text), "%s report_bugs=0", options ? options : "");
-	set_variable("TSAN_OPTIONS", text);
-}
-
-/* A program compiled with -fsanitize=thread needs libtsan, whose name a library takes. */
 static void prepare_loads(const char *path)
 {
-	int version = choice_version_of(path, "libtsan.so.");
-	bool is_inside = version < 0 && choice_has_text(path, "__tsan_init");
-	char name[64];
+	char name[RECOMPILED_BYTES];
 
-	snprintf(name, sizeof(name), "liboriel-tsan.so.%d", is_inside ? 2 : version);
-	if (is_inside)
-		quiet_runtime();
-	if (is_inside || version >= 0)
+	if (recompiled_library(path, name))
 		prepare_library(name);
 }
 

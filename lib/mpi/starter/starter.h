@@ -25,12 +25,6 @@ void program_check(const struct program *program);
  */
 const char *choice_of_mpi(const char *path);
 
-/* Returns the version of the library NAME.VERSION that the program is linked with, or -1. */
-int choice_version_of(const char *path, const char *name);
-
-/* Returns whether the file has the text. */
-bool choice_has_text(const char *path, const char *text);
-
 /* Exits if an unknown starter has started the process as one of several ranks. */
 void choice_check_starter(const char *mpi, const char *path);
 
