@@ -11,8 +11,25 @@
 
 /* Threads may make windows on different communicators; calls on job.self must not overlap. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static MPI_Win kept[KEPT_MAX];
+static MPI_Win kept[KEPT_MAX]; /* changed under the lock, as is kept_count, loaded without */
 static int kept_count;
+
+static void set_count(int count)
+{
+	__atomic_store_n(&kept_count, count, __ATOMIC_RELEASE); /* pairs with proxy_win_is_kept */
+}
+
+static MPI_Win pop(void)
+{
+	set_count(kept_count - 1);
+	return kept[kept_count];
+}
+
+static void push(MPI_Win handle)
+{
+	__atomic_store_n(&kept[kept_count], handle, __ATOMIC_RELAXED);
+	set_count(kept_count + 1);
+}
 
 /*
  * Open MPI's first dynamic window takes 6 ms, if it has one (Debian's 4.1 does not). MPICH 4.0 over
@@ -41,7 +58,7 @@ int proxy_win_take(MPI_Win *handle)
 
 	pthread_mutex_lock(&lock);
 	if (kept_count > 0)
-		*handle = kept[--kept_count];
+		*handle = pop();
 	else
 		rc = make(handle);
 	if (rc == MPI_SUCCESS)
@@ -57,7 +74,7 @@ static bool keep(MPI_Win handle)
 	pthread_mutex_lock(&lock);
 	room = kept_count < KEPT_MAX;
 	if (room)
-		kept[kept_count++] = handle;
+		push(handle);
 	pthread_mutex_unlock(&lock);
 	return room;
 }
@@ -72,19 +89,21 @@ int proxy_win_give(MPI_Win *handle, bool had_attributes)
 
 bool proxy_win_is_kept(MPI_Win handle)
 {
+	const int count = __atomic_load_n(&kept_count, __ATOMIC_ACQUIRE); /* pairs with set_count */
 	bool found = false;
 
-	pthread_mutex_lock(&lock);
-	for (int i = 0; i < kept_count; i++)
-		found |= kept[i] == handle;
-	pthread_mutex_unlock(&lock);
+	for (int i = 0; i < count; i++)
+		found |= __atomic_load_n(&kept[i], __ATOMIC_RELAXED) == handle;
 	return found;
 }
 
 void proxy_wins_release(void)
 {
 	pthread_mutex_lock(&lock);
-	while (kept_count > 0)
-		real_mpi.Win_free(&kept[--kept_count]);
+	while (kept_count > 0) {
+		MPI_Win handle = pop();
+
+		real_mpi.Win_free(&handle);
+	}
 	pthread_mutex_unlock(&lock);
 }

@@ -13,7 +13,9 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
 	const struct window *window = window_of(win);
 
-	return window ? PMPI_Group_excl(window->group, 0, NULL, group) : real_mpi.Win_get_group(win, group);
+	if (!window)
+		return window_error(win) ?: real_mpi.Win_get_group(win, group);
+	return PMPI_Group_excl(window->group, 0, NULL, group);
 }
 TAKEN(Win_get_group);
 
@@ -32,7 +34,7 @@ static void name_in_messages(const struct window *window, const char *name)
 int MPI_Win_set_name(MPI_Win win, const char *win_name)
 {
 	const struct window *window = window_of(win);
-	int rc = real_mpi.Win_set_name(win, win_name);
+	int rc = window_error(win) ?: real_mpi.Win_set_name(win, win_name);
 
 	if (window && rc == MPI_SUCCESS)
 		name_in_messages(window, win_name);
@@ -65,7 +67,7 @@ int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag
 	void *value = window ? predefined(window, win_keyval) : NULL;
 
 	if (!value && !(window && win_keyval == MPI_WIN_BASE))
-		return real_mpi.Win_get_attr(win, win_keyval, attribute_val, flag);
+		return window_error(win) ?: real_mpi.Win_get_attr(win, win_keyval, attribute_val, flag);
 	*(void **)attribute_val = value;
 	*flag = 1;
 	return MPI_SUCCESS;
@@ -75,7 +77,7 @@ TAKEN(Win_get_attr);
 int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 {
 	struct window *window = window_of(win);
-	int rc = real_mpi.Win_set_attr(win, win_keyval, attribute_val);
+	int rc = window_error(win) ?: real_mpi.Win_set_attr(win, win_keyval, attribute_val);
 
 	if (window && rc == MPI_SUCCESS)
 		keyvals_add(&window->keyvals, win_keyval);
@@ -91,7 +93,7 @@ int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
 
 	if (window && window->keyvals.deleting && keyvals_has(&window->keyvals, win_keyval))
 		return MPI_SUCCESS;
-	rc = real_mpi.Win_delete_attr(win, win_keyval);
+	rc = window_error(win) ?: real_mpi.Win_delete_attr(win, win_keyval);
 	if (window && rc == MPI_SUCCESS)
 		keyvals_forget(&window->keyvals, win_keyval);
 	return rc;

@@ -42,7 +42,7 @@ int MPI_Win_fence(int assert, MPI_Win win)
 	struct window *window = window_of(win);
 
 	if (!window)
-		return real_mpi.Win_fence(assert, win);
+		return window_error(win) ?: real_mpi.Win_fence(assert, win);
 	if (assert & ~FENCE_MODES)
 		return refuse_assertion(window, "MPI_Win_fence", assert);
 	window_set_active(window, true);
@@ -91,7 +91,7 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 	int rc;
 
 	if (!window)
-		return real_mpi.Win_post(group, assert, win);
+		return window_error(win) ?: real_mpi.Win_post(group, assert, win);
 	if (assert & ~POST_MODES)
 		return refuse_assertion(window, "MPI_Win_post", assert);
 	if (group == MPI_GROUP_NULL)
@@ -109,7 +109,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 	int rc;
 
 	if (!window)
-		return real_mpi.Win_start(group, assert, win);
+		return window_error(win) ?: real_mpi.Win_start(group, assert, win);
 	if (assert & ~MPI_MODE_NOCHECK)
 		return refuse_assertion(window, "MPI_Win_start", assert);
 	if (group == MPI_GROUP_NULL)
@@ -126,7 +126,9 @@ int MPI_Win_complete(MPI_Win win)
 {
 	const struct window *window = window_of(win);
 
-	return window ? error_of_call(window, oriel_win_complete(window->win)) : real_mpi.Win_complete(win);
+	if (!window)
+		return window_error(win) ?: real_mpi.Win_complete(win);
+	return error_of_call(window, oriel_win_complete(window->win));
 }
 TAKEN(Win_complete);
 
@@ -134,7 +136,9 @@ int MPI_Win_wait(MPI_Win win)
 {
 	const struct window *window = window_of(win);
 
-	return window ? error_of_call(window, oriel_win_wait(window->win)) : real_mpi.Win_wait(win);
+	if (!window)
+		return window_error(win) ?: real_mpi.Win_wait(win);
+	return error_of_call(window, oriel_win_wait(window->win));
 }
 TAKEN(Win_wait);
 
@@ -142,7 +146,9 @@ int MPI_Win_test(MPI_Win win, int *flag)
 {
 	const struct window *window = window_of(win);
 
-	return window ? error_of_call(window, oriel_win_test(window->win, flag)) : real_mpi.Win_test(win, flag);
+	if (!window)
+		return window_error(win) ?: real_mpi.Win_test(win, flag);
+	return error_of_call(window, oriel_win_test(window->win, flag));
 }
 TAKEN(Win_test);
 
@@ -152,7 +158,7 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 	enum oriel_lock_type type = lock_type == MPI_LOCK_EXCLUSIVE ? ORIEL_LOCK_EXCLUSIVE : ORIEL_LOCK_SHARED;
 
 	if (!window)
-		return real_mpi.Win_lock(lock_type, rank, assert, win);
+		return window_error(win) ?: real_mpi.Win_lock(lock_type, rank, assert, win);
 	if (lock_type != MPI_LOCK_EXCLUSIVE && lock_type != MPI_LOCK_SHARED)
 		return error_on_window(window, MPI_ERR_LOCKTYPE, "MPI_Win_lock", "the lock's type is none of the two");
 	if (assert & ~MPI_MODE_NOCHECK)
@@ -169,7 +175,7 @@ int MPI_Win_unlock(int rank, MPI_Win win)
 	const struct window *window = window_of(win);
 
 	if (!window)
-		return real_mpi.Win_unlock(rank, win);
+		return window_error(win) ?: real_mpi.Win_unlock(rank, win);
 	return rank == MPI_PROC_NULL ? MPI_SUCCESS : error_of_call(window, oriel_win_unlock(window->win, rank));
 }
 TAKEN(Win_unlock);
@@ -179,7 +185,7 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
 	struct window *window = window_of(win);
 
 	if (!window)
-		return real_mpi.Win_lock_all(assert, win);
+		return window_error(win) ?: real_mpi.Win_lock_all(assert, win);
 	if (assert & ~MPI_MODE_NOCHECK)
 		return refuse_assertion(window, "MPI_Win_lock_all", assert);
 	window_set_active(window, false);
@@ -191,7 +197,9 @@ int MPI_Win_unlock_all(MPI_Win win)
 {
 	const struct window *window = window_of(win);
 
-	return window ? error_of_call(window, oriel_win_unlock_all(window->win)) : real_mpi.Win_unlock_all(win);
+	if (!window)
+		return window_error(win) ?: real_mpi.Win_unlock_all(win);
+	return error_of_call(window, oriel_win_unlock_all(window->win));
 }
 TAKEN(Win_unlock_all);
 
@@ -200,7 +208,7 @@ int MPI_Win_flush(int rank, MPI_Win win)
 	const struct window *window = window_of(win);
 
 	if (!window)
-		return real_mpi.Win_flush(rank, win);
+		return window_error(win) ?: real_mpi.Win_flush(rank, win);
 	return rank == MPI_PROC_NULL ? MPI_SUCCESS : error_of_call(window, oriel_win_flush(window->win, rank));
 }
 TAKEN(Win_flush);
@@ -210,7 +218,7 @@ int MPI_Win_flush_local(int rank, MPI_Win win)
 	const struct window *window = window_of(win);
 
 	if (!window)
-		return real_mpi.Win_flush_local(rank, win);
+		return window_error(win) ?: real_mpi.Win_flush_local(rank, win);
 	return rank == MPI_PROC_NULL ? MPI_SUCCESS : error_of_call(window, oriel_win_flush_local(window->win, rank));
 }
 TAKEN(Win_flush_local);
@@ -219,7 +227,9 @@ int MPI_Win_flush_all(MPI_Win win)
 {
 	const struct window *window = window_of(win);
 
-	return window ? error_of_call(window, oriel_win_flush(window->win, ORIEL_RANK_ALL)) : real_mpi.Win_flush_all(win);
+	if (!window)
+		return window_error(win) ?: real_mpi.Win_flush_all(win);
+	return error_of_call(window, oriel_win_flush(window->win, ORIEL_RANK_ALL));
 }
 TAKEN(Win_flush_all);
 
@@ -227,8 +237,9 @@ int MPI_Win_flush_local_all(MPI_Win win)
 {
 	const struct window *window = window_of(win);
 
-	return window ? error_of_call(window, oriel_win_flush_local(window->win, ORIEL_RANK_ALL))
-	              : real_mpi.Win_flush_local_all(win);
+	if (!window)
+		return window_error(win) ?: real_mpi.Win_flush_local_all(win);
+	return error_of_call(window, oriel_win_flush_local(window->win, ORIEL_RANK_ALL));
 }
 TAKEN(Win_flush_local_all);
 
@@ -236,6 +247,8 @@ int MPI_Win_sync(MPI_Win win)
 {
 	const struct window *window = window_of(win);
 
-	return window ? error_of_call(window, oriel_win_sync(window->win)) : real_mpi.Win_sync(win);
+	if (!window)
+		return window_error(win) ?: real_mpi.Win_sync(win);
+	return error_of_call(window, oriel_win_sync(window->win));
 }
 TAKEN(Win_sync);

@@ -42,6 +42,9 @@ void mpi_win_get_attr_(MPI_Fint *win, MPI_Fint *keyval, MPI_Aint *value, MPI_Fin
 		*ierr = MPI_SUCCESS;
 		return;
 	}
+	*ierr = window_error(PMPI_Win_f2c(*win));
+	if (*ierr)
+		return;
 	find_next(NEXT_NAME, &next);
 	next(win, keyval, value, flag, ierr);
 }
@@ -66,6 +69,9 @@ void ompi_win_set_attr_f(MPI_Fint *win, MPI_Fint *keyval, MPI_Aint *value, MPI_F
 	struct window *window = window_of(PMPI_Win_f2c(*win));
 	set_attr_call *next;
 
+	*ierr = window_error(PMPI_Win_f2c(*win));
+	if (*ierr)
+		return;
 	find_next("ompi_win_set_attr_f", &next);
 	next(win, keyval, value, ierr);
 	if (window && *ierr == MPI_SUCCESS)
@@ -98,7 +104,7 @@ int MPII_Win_get_attr(MPI_Win win, int keyval, void *value, int *flag, int sort)
 		return MPI_SUCCESS;
 	}
 	find_next("MPII_Win_get_attr", &next);
-	return next(win, keyval, value, flag, sort);
+	return window_error(win) ?: next(win, keyval, value, flag, sort);
 }
 
 typedef int set_attr_call(MPI_Win win, int keyval, void *value, int sort);
@@ -112,7 +118,7 @@ int MPII_Win_set_attr(MPI_Win win, int keyval, void *value, int sort)
 	int rc;
 
 	find_next("MPII_Win_set_attr", &next);
-	rc = next(win, keyval, value, sort);
+	rc = window_error(win) ?: next(win, keyval, value, sort);
 	if (window && rc == MPI_SUCCESS)
 		keyvals_add(&window->keyvals, keyval);
 	return rc;

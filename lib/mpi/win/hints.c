@@ -129,7 +129,7 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info)
 	int rc;
 
 	if (!window)
-		return real_mpi.Win_set_info(win, info);
+		return window_error(win) ?: real_mpi.Win_set_info(win, info);
 	if (info == MPI_INFO_NULL)
 		return error_on_window(window, MPI_ERR_INFO, "MPI_Win_set_info", "the info is MPI_INFO_NULL");
 	hints_read(info, &hints);
@@ -167,7 +167,7 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 	int rc;
 
 	if (!window)
-		return real_mpi.Win_get_info(win, info_used);
+		return window_error(win) ?: real_mpi.Win_get_info(win, info_used);
 	rc = oriel_win_query(window->win, &win_info);
 	if (rc)
 		return error_of_call(window, rc);

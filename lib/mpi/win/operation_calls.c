@@ -153,7 +153,7 @@ static int run(struct operation *operation, MPI_Win win, pass *pass)
 {
 	operation->window = window_of(win);
 	if (!operation->window)
-		return pass(operation, win);
+		return window_error(win) ?: pass(operation, win);
 	return operation->kind <= OPERATION_GET ? copy(operation) : accumulate(operation);
 }
 
@@ -269,8 +269,9 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
 	                                            target_rank, target_disp, side_of(NULL, target_count, target_datatype));
 
 	if (!window)
-		return real_mpi.Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                     target_datatype, win, request);
+		return window_error(win)
+		           ?: real_mpi.Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+		                            target_datatype, win, request);
 	return start(&operation, window, request);
 }
 TAKEN(Rput);
@@ -283,8 +284,9 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
 	                                            target_rank, target_disp, side_of(NULL, target_count, target_datatype));
 
 	if (!window)
-		return real_mpi.Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                     target_datatype, win, request);
+		return window_error(win)
+		           ?: real_mpi.Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+		                            target_datatype, win, request);
 	return start(&operation, window, request);
 }
 TAKEN(Rget);
@@ -298,8 +300,9 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
 	                                                  target_disp, side_of(NULL, target_count, target_datatype), op);
 
 	if (!window)
-		return real_mpi.Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                            target_datatype, op, win, request);
+		return window_error(win)
+		           ?: real_mpi.Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+		                                   target_count, target_datatype, op, win, request);
 	return start(&operation, window, request);
 }
 TAKEN(Raccumulate);
@@ -313,9 +316,10 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
 	                                                  target_disp, side_of(NULL, target_count, target_datatype), op);
 
 	if (!window)
-		return real_mpi.Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-		                                result_datatype, target_rank, target_disp, target_count, target_datatype, op,
-		                                win, request);
+		return window_error(win)
+		           ?: real_mpi.Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+		                                       result_datatype, target_rank, target_disp, target_count, target_datatype,
+		                                       op, win, request);
 	operation = get_accumulate_operation(operation, side_of(result_addr, result_count, result_datatype));
 	return start(&operation, window, request);
 }
@@ -425,8 +429,9 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
 	                                            target_rank, target_disp, side_of(NULL, target_count, target_datatype));
 
 	if (!window)
-		return real_mpi.Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                       target_datatype, win, request);
+		return window_error(win)
+		           ?: real_mpi.Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+		                              target_count, target_datatype, win, request);
 	return start(&operation, window, request);
 }
 TAKEN(Rput_c);
@@ -440,8 +445,9 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
 	                                            target_rank, target_disp, side_of(NULL, target_count, target_datatype));
 
 	if (!window)
-		return real_mpi.Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-		                       target_datatype, win, request);
+		return window_error(win)
+		           ?: real_mpi.Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+		                              target_count, target_datatype, win, request);
 	return start(&operation, window, request);
 }
 TAKEN(Rget_c);
@@ -455,8 +461,9 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
 	                                                  target_disp, side_of(NULL, target_count, target_datatype), op);
 
 	if (!window)
-		return real_mpi.Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-		                              target_count, target_datatype, op, win, request);
+		return window_error(win)
+		           ?: real_mpi.Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+		                                     target_count, target_datatype, op, win, request);
 	return start(&operation, window, request);
 }
 TAKEN(Raccumulate_c);
@@ -471,9 +478,10 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
 	                                                  target_disp, side_of(NULL, target_count, target_datatype), op);
 
 	if (!window)
-		return real_mpi.Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-		                                  result_datatype, target_rank, target_disp, target_count, target_datatype, op,
-		                                  win, request);
+		return window_error(win)
+		           ?: real_mpi.Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+		                                         result_datatype, target_rank, target_disp, target_count,
+		                                         target_datatype, op, win, request);
 	operation = get_accumulate_operation(operation, side_of(result_addr, result_count, result_datatype));
 	return start(&operation, window, request);
 }
@@ -536,7 +544,8 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
 	const enum oriel_op oriel_op = element_op(op);
 
 	if (!window)
-		return real_mpi.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+		return window_error(win)
+		           ?: real_mpi.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
 	if (element == ELEMENT_NONE || !oriel_op) {
 		struct operation operation =
 			element_operation(window, side_of(origin_addr, 1, datatype), result_addr, target_rank, target_disp);
@@ -575,8 +584,9 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
 	const enum oriel_type element = known ? known->swapped : ELEMENT_NONE;
 
 	if (!window)
-		return real_mpi.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp,
-		                                 win);
+		return window_error(win)
+		           ?: real_mpi.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
+		                                        target_disp, win);
 	if (element == ELEMENT_NONE) {
 		struct operation operation =
 			element_operation(window, side_of(origin_addr, 1, datatype), result_addr, target_rank, target_disp);

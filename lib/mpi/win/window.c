@@ -425,11 +425,11 @@ static int free_proxy(struct window *window, MPI_Win *win)
 	return rc;
 }
 
-struct window *window_not_known(MPI_Win handle)
+int window_error(MPI_Win handle)
 {
-	if (proxy_win_is_kept(handle))
-		error_on_comm(MPI_COMM_WORLD, MPI_ERR_WIN, "a call is given a window that has been freed");
-	return NULL;
+	if (!proxy_win_is_kept(handle))
+		return MPI_SUCCESS;
+	return error_on_comm(MPI_COMM_WORLD, MPI_ERR_WIN, "a call is given a window that has been freed");
 }
 
 int MPI_Win_free(MPI_Win *win)
@@ -438,6 +438,9 @@ int MPI_Win_free(MPI_Win *win)
 	int rc, code;
 
 	if (!window) {
+		rc = window_error(*win);
+		if (rc)
+			return rc;
 		proxy_wins_release(); /* the MPI must not take a kept proxy for a window */
 		return real_mpi.Win_free(win);
 	}
@@ -502,7 +505,7 @@ int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 	struct window *window = window_of(win);
 
 	if (!window)
-		return real_mpi.Win_attach(win, base, size);
+		return window_error(win) ?: real_mpi.Win_attach(win, base, size);
 	if (size < 0)
 		return error_on_window(window, MPI_ERR_SIZE, "MPI_Win_attach", "the size is negative");
 	return error_of_call(window, oriel_win_attach(window->win, base, (size_t)size));
@@ -513,7 +516,9 @@ int MPI_Win_detach(MPI_Win win, const void *base)
 {
 	struct window *window = window_of(win);
 
-	return window ? error_of_call(window, oriel_win_detach(window->win, base)) : real_mpi.Win_detach(win, base);
+	if (!window)
+		return window_error(win) ?: real_mpi.Win_detach(win, base);
+	return error_of_call(window, oriel_win_detach(window->win, base));
 }
 TAKEN(Win_detach);
 
@@ -556,7 +561,7 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, 
 	int rc;
 
 	if (!window)
-		return real_mpi.Win_shared_query(win, rank, size, disp_unit, baseptr);
+		return window_error(win) ?: real_mpi.Win_shared_query(win, rank, size, disp_unit, baseptr);
 	rc = query(window, rank, size, &unit, baseptr);
 	if (rc == MPI_SUCCESS)
 		*disp_unit = (int)unit;
@@ -570,7 +575,7 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp
 	struct window *window = window_of(win);
 
 	if (!window)
-		return real_mpi.Win_shared_query_c(win, rank, size, disp_unit, baseptr);
+		return window_error(win) ?: real_mpi.Win_shared_query_c(win, rank, size, disp_unit, baseptr);
 	return query(window, rank, size, disp_unit, baseptr);
 }
 TAKEN(Win_shared_query_c);

@@ -55,16 +55,14 @@ struct window {
 extern struct table windows __attribute__((visibility("hidden")));
 extern _Thread_local struct table_last window_last __attribute__((tls_model("initial-exec")));
 
-/* Returns NULL. A freed window is an error. */
-struct window *window_not_known(MPI_Win handle);
-
-/* Returns NULL if the window is the MPI's. */
+/* Returns NULL if the window is the MPI's, or freed. */
 static inline struct window *window_of(MPI_Win handle)
 {
-	struct window *window = table_find_again(&windows, &window_last, TABLE_KEY(handle));
-
-	return window ? window : window_not_known(handle);
+	return table_find_again(&windows, &window_last, TABLE_KEY(handle));
 }
+
+/* Returns MPI_SUCCESS, or raises an error: the window has been freed. */
+int window_error(MPI_Win handle);
 
 /* Returns whether the latest epoch is a fence's or start's, for messages. */
 static inline bool window_is_active(const struct window *window)

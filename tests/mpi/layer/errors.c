@@ -493,6 +493,30 @@ static void I5_no_window(void)
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
+/* MPI_Win_free sets the program's handle to MPI_WIN_NULL, but not its copies. */
+static void I5_freed_window(void)
+{
+	MPI_Win freed, copy;
+	MPI_Info info;
+	void *base;
+	int number = 0, flag;
+
+	MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &freed);
+	copy = freed;
+	MPI_Win_free(&freed);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	EXPECT(says(MPI_Put(&number, 1, MPI_INT, 0, 0, 1, MPI_INT, copy), "a window that has been freed (MPI_ERR_WIN)"));
+	EXPECT(class_of(MPI_Fetch_and_op(&number, &number, MPI_INT, 0, 0, MPI_SUM, copy)) == MPI_ERR_WIN);
+	EXPECT(class_of(MPI_Win_fence(0, copy)) == MPI_ERR_WIN);
+	EXPECT(class_of(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, copy)) == MPI_ERR_WIN);
+	EXPECT(class_of(MPI_Win_unlock_all(copy)) == MPI_ERR_WIN);
+	EXPECT(class_of(MPI_Win_get_info(copy, &info)) == MPI_ERR_WIN);
+	EXPECT(class_of(MPI_Win_get_attr(copy, MPI_WIN_BASE, &base, &flag)) == MPI_ERR_WIN);
+	EXPECT(class_of(MPI_Win_set_name(copy, "freed")) == MPI_ERR_WIN);
+	EXPECT(class_of(MPI_Win_free(&copy)) == MPI_ERR_WIN);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 static int comm_handled;
 
 static void comm_handler(MPI_Comm *comm, int *code, ...)
@@ -540,6 +564,7 @@ static const struct layer_case cases[] = {
 	{ "I5_no_info", I5_no_info },
 	{ "W7_free_in_an_epoch", W7_free_in_an_epoch },
 	{ "I5_no_window", I5_no_window },
+	{ "I5_freed_window", I5_freed_window },
 	{ "I5_creation", I5_creation },
 	{ "I5_close", close_window },
 };
