@@ -247,6 +247,17 @@ static struct collective open_call(struct place place, MPI_Comm handle, enum flo
 	return call;
 }
 
+/* Begins a call that moves data. */
+static struct collective open_with_data(struct place place, MPI_Comm handle, enum flow flow, int root, struct data sent,
+                                        struct data received)
+{
+	struct collective call = open_call(place, handle, flow, root);
+
+	call.sent = sent;
+	call.received = received;
+	return call;
+}
+
 static void enter(struct collective *call)
 {
 	uint64_t number = __atomic_add_fetch(&call->comm->collectives, 1, __ATOMIC_RELAXED);
@@ -279,14 +290,12 @@ struct collective collective_begin(struct place place, MPI_Comm comm, enum flow 
 struct collective data_begin(struct place place, MPI_Comm comm, enum flow flow, int root, struct data sent,
                              struct data received)
 {
-	struct collective call = open_call(place, comm, flow, root);
+	struct collective call = open_with_data(place, comm, flow, root, sent, received);
 	struct buffers buffers;
 
 	if (!call.is_recorded)
 		return call;
 	call.has_data = true;
-	call.sent = sent;
-	call.received = received;
 	if (window_was_made()) {
 		buffers_begin(&buffers);
 		add_read(&buffers, &call);
@@ -309,14 +318,12 @@ static void begin_both(struct buffers *buffers, const struct collective *call)
 struct collective data_start(struct place place, MPI_Comm comm, enum flow flow, int root, struct data sent,
                              struct data received)
 {
-	struct collective call = open_call(place, comm, flow, root);
+	struct collective call = open_with_data(place, comm, flow, root, sent, received);
 	struct buffers buffers;
 
 	if (!call.is_recorded)
 		return call;
 	call.has_data = true;
-	call.sent = sent;
-	call.received = received;
 	begin_both(&buffers, &call);
 	call.buffers = buffers_of_request(place, &buffers);
 	enter(&call);
@@ -326,13 +333,11 @@ struct collective data_start(struct place place, MPI_Comm comm, enum flow flow, 
 struct collective data_init(struct place place, MPI_Comm comm, enum flow flow, int root, struct data sent,
                             struct data received)
 {
-	struct collective call = open_call(place, comm, flow, root);
+	struct collective call = open_with_data(place, comm, flow, root, sent, received);
 	struct buffers buffers;
 
 	if (!call.is_recorded)
 		return call;
-	call.sent = sent;
-	call.received = received;
 	begin_both(&buffers, &call);
 	call.kept = buffers_keep_all(&buffers);
 	enter_init(&call);
