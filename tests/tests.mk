@@ -57,7 +57,7 @@ $(B)/tests/starters-rank: $(B)/obj/tests/starters/rank.o $(B)/lib/liboriel.a
 $(B)/tests/see-%: $(B)/obj/tests/see/%.o $(B)/lib/liboriel.a
 	$(link_test) $^ $(LIBS)
 
-$(B)/tests/see-mpi-hang-%: tests/see/mpi_hang.c
+$(B)/tests/see-mpi-hang-%: tests/see/mpi_hang.c tests/see/pid_file.h
 	$(call quiet,mpicc.$*) mpicc.$* -std=c11 -D_GNU_SOURCE -Itests $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -o $@ $<
 
 # With the library as a library, since the profile stands in front of it.

@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "mapping.h"
 #include "pages/page_exchange.h"
 
 #define PAGE ((size_t)4096)
@@ -36,22 +37,6 @@ enum { ROUNDS = 10, MOVES = 60, MOVES_CARD = 5, WRITTEN = 64 };
 
 static const struct oriel_hint shared[] = { { "share", "true" }, { NULL, NULL } };
 static const struct oriel_hint as_it_is[] = { { "share", "false" }, { NULL, NULL } };
-
-/* 's' or 'p', of the mapping that the byte lies in. */
-static char kind_at(const void *address)
-{
-	FILE *maps = fopen("/proc/self/maps", "r");
-	unsigned long from, to, at = (unsigned long)(uintptr_t)address;
-	char line[512], kind, found = 0;
-
-	while (maps && !found && fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%lx-%lx %*3c%c", &from, &to, &kind) == 3 && from <= at && at < to)
-			found = kind;
-	}
-	if (maps)
-		fclose(maps);
-	return found;
-}
 
 static bool can_move(void)
 {
@@ -94,8 +79,8 @@ static oriel_win *open_win(struct multi *m, void *base, size_t size_bytes, const
 static void check_moved(struct multi *m, const oriel_win *win, const uint8_t *memory, size_t size_bytes)
 {
 	CHECK(m, share_of(m, win) == can_move());
-	CHECK(m, kind_at(memory) == (can_move() ? 's' : 'p'));
-	CHECK(m, kind_at(memory + size_bytes - 1) == (can_move() ? 's' : 'p'));
+	CHECK(m, mapping_kind(memory) == (can_move() ? 's' : 'p'));
+	CHECK(m, mapping_kind(memory + size_bytes - 1) == (can_move() ? 's' : 'p'));
 }
 
 static int right_of(const struct multi *m)
@@ -147,7 +132,7 @@ static void bytes_stay(struct multi *m)
 	use(m, win, memory, 2 * PAGE - 8, 5);
 	CHECK(m, memory[2 * PAGE - 8] == 5 + left_of(m));
 	CHECK_OK(m, oriel_win_free(&win));
-	CHECK(m, kind_at(memory) == 'p' && kind_at(memory + size_bytes - 1) == 'p');
+	CHECK(m, mapping_kind(memory) == 'p' && mapping_kind(memory + size_bytes - 1) == 'p');
 	CHECK(m, memory[2 * PAGE - 8] == 5 + left_of(m) && multi_holds(memory, PAGE, 1));
 	if (m->rank == 1)
 		munmap(memory, size_bytes);
@@ -205,7 +190,7 @@ static int in_child(struct multi *m, uint8_t *memory, size_t size_bytes)
 	bool well;
 
 	multi_await(m, 0, 1); /* the neighbour has put into the parent's */
-	well = multi_holds(memory, size_bytes, 7) && kind_at(memory) == 'p';
+	well = multi_holds(memory, size_bytes, 7) && mapping_kind(memory) == 'p';
 	memset(memory, 0xaa, size_bytes);
 	multi_raise(m, 1, 1);
 	return well ? 0 : 1;
@@ -286,7 +271,7 @@ static void several_windows(struct multi *m)
 		use(m, second, memory + PAGE, 16, 5);
 		CHECK_OK(m, oriel_win_free(&second));
 		CHECK_OK(m, oriel_mem_deregister(&mem));
-		CHECK(m, kind_at(memory) == 'p');
+		CHECK(m, mapping_kind(memory) == 'p');
 		munmap(memory, 4 * PAGE);
 	}
 }
@@ -331,10 +316,10 @@ static void words_moved_in_part(struct multi *m)
 static void check_stays(struct multi *m, void *base, size_t size_bytes)
 {
 	uint8_t *memory = base;
-	char before = kind_at(memory);
+	char before = mapping_kind(memory);
 	oriel_win *win = open_win(m, memory, size_bytes, shared);
 
-	CHECK(m, share_of(m, win) == 0 && kind_at(memory) == before);
+	CHECK(m, share_of(m, win) == 0 && mapping_kind(memory) == before);
 	use(m, win, memory, 8, 1);
 	CHECK_OK(m, oriel_win_free(&win));
 }
@@ -409,19 +394,19 @@ static void attached(struct multi *m)
 	for (int i = 0; i < ROUNDS; i++) {
 		multi_fill(memory, 4 * PAGE, (uint64_t)i);
 		CHECK_OK(m, oriel_win_attach(win, memory, 4 * PAGE));
-		CHECK(m, kind_at(memory) == (can_move() ? 's' : 'p') && multi_holds(memory, 4 * PAGE, (uint64_t)i));
+		CHECK(m, mapping_kind(memory) == (can_move() ? 's' : 'p') && multi_holds(memory, 4 * PAGE, (uint64_t)i));
 		CHECK_OK(m, oriel_win_fence(win, 0));
 		CHECK_OK(m, oriel_put(win, &value, 1, right_of(m), (size_t)multi_word(m, right_of(m)) + 2 * PAGE));
 		CHECK_OK(m, oriel_win_fence(win, ORIEL_MODE_NOSUCCEED));
 		CHECK(m, memory[2 * PAGE] == left_of(m) + 1);
 		multi_sync(m);
 		CHECK_OK(m, oriel_win_detach(win, memory));
-		CHECK(m, kind_at(memory) == 'p' && memory[2 * PAGE] == left_of(m) + 1);
+		CHECK(m, mapping_kind(memory) == 'p' && memory[2 * PAGE] == left_of(m) + 1);
 		multi_sync(m);
 	}
 	CHECK_OK(m, oriel_win_attach(win, memory, 4 * PAGE));
 	CHECK_OK(m, oriel_win_free(&win));
-	CHECK(m, kind_at(memory) == 'p');
+	CHECK(m, mapping_kind(memory) == 'p');
 	munmap(memory, 4 * PAGE);
 }
 
@@ -449,7 +434,7 @@ static void refused(struct multi *m)
 	check_stays(m, other, 2 * PAGE);
 	use(m, win, memory, 64, 1);
 	CHECK_OK(m, oriel_win_free(&win));
-	CHECK(m, kind_at(memory) == 'p' && memory[64] == 1 + left_of(m));
+	CHECK(m, mapping_kind(memory) == 'p' && memory[64] == 1 + left_of(m));
 	check_stays(m, memory, 2 * PAGE);
 	munmap(memory, 2 * PAGE);
 	munmap(other, 2 * PAGE);

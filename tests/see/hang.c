@@ -26,6 +26,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "see/pid_file.h"
+
 static oriel_job *job;
 static oriel_group *world;
 static oriel_win *win;
@@ -38,19 +40,6 @@ static void check(int rc, const char *what)
 		return;
 	fprintf(stderr, "rank %d: %s: %s\n", rank, what, oriel_last_error());
 	exit(1);
-}
-
-static void write_pid(const char *path)
-{
-	char hidden[256];
-	FILE *file;
-
-	snprintf(hidden, sizeof(hidden), "%s.new", path);
-	file = fopen(hidden, "w");
-	if (!file || fprintf(file, "%d\n", (int)getpid()) < 0 || fclose(file) || rename(hidden, path)) {
-		perror(path);
-		exit(1);
-	}
 }
 
 static void make_window(const char *name)

@@ -13,18 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void write_pid(const char *path)
-{
-	char hidden[256];
-	FILE *file;
-
-	snprintf(hidden, sizeof(hidden), "%s.new", path);
-	file = fopen(hidden, "w");
-	if (!file || fprintf(file, "%d\n", (int)getpid()) < 0 || fclose(file) || rename(hidden, path)) {
-		perror(path);
-		exit(1);
-	}
-}
+#include "see/pid_file.h"
 
 static void complete_for(int target, MPI_Win win)
 {

@@ -550,22 +550,9 @@ static enum lab_verdict data__send_large(void)
 static enum lab_verdict with_immediate(enum ibv_wr_opcode op, enum ibv_wc_opcode expected)
 {
 	struct lab lab;
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = IBV_SEND_SIGNALED };
-	struct ibv_wc wc;
 
 	lab_setup(&lab, NULL);
-	sge = (struct ibv_sge){ (uintptr_t)lab.a.buffer, 64, lab.a.mr->lkey };
-	wr.imm_data = 0x12345678;
-	wr.wr.rdma.remote_addr = (uintptr_t)lab.b.buffer;
-	wr.wr.rdma.rkey = lab.b.mr->rkey;
-	CHECK(lab_recv(&lab.b, 9, 0, 64) == 0);
-	CHECK(lab_post(lab.a.qp, &wr) == 0);
-	wc = lab_wait(lab.b.recv_cq);
-	CHECK(wc.status == IBV_WC_SUCCESS && wc.opcode == expected && wc.byte_len == 64);
-	CHECK(wc.wc_flags & IBV_WC_WITH_IMM && wc.imm_data == 0x12345678);
-	CHECK(lab.b.buffer[0] == 'a' && lab.b.buffer[63] == 'a' && lab.b.buffer[64] == 'b');
-	return LAB_PASSED;
+	return lab_with_immediate(&lab, op, expected);
 }
 
 static enum lab_verdict data__send_with_immediate(void)

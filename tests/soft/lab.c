@@ -316,6 +316,24 @@ struct ibv_wc lab_wait(struct ibv_cq *cq)
 	return wc;
 }
 
+enum lab_verdict lab_with_immediate(struct lab *lab, enum ibv_wr_opcode op, enum ibv_wc_opcode expected)
+{
+	struct ibv_sge sge = { (uintptr_t)lab->a.buffer, 64, lab->a.mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = IBV_SEND_SIGNALED };
+	struct ibv_wc wc;
+
+	wr.imm_data = 0x12345678;
+	wr.wr.rdma.remote_addr = (uintptr_t)lab->b.buffer;
+	wr.wr.rdma.rkey = lab->b.mr->rkey;
+	CHECK(lab_recv(&lab->b, 9, 0, 64) == 0 && lab_post(lab->a.qp, &wr) == 0);
+	CHECK(lab_wait(lab->a.send_cq).status == IBV_WC_SUCCESS);
+	wc = lab_wait(lab->b.recv_cq);
+	CHECK(wc.status == IBV_WC_SUCCESS && wc.opcode == expected && wc.byte_len == 64 && wc.wr_id == 9);
+	CHECK(wc.wc_flags & IBV_WC_WITH_IMM && wc.imm_data == 0x12345678);
+	CHECK(lab->b.buffer[0] == 'a' && lab->b.buffer[63] == 'a' && lab->b.buffer[64] == 'b');
+	return LAB_PASSED;
+}
+
 int lab_event(struct lab *lab)
 {
 	struct pollfd ready = { .fd = lab->ctx->async_fd, .events = POLLIN };

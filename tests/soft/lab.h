@@ -91,6 +91,8 @@ int lab_post(struct ibv_qp *qp, struct ibv_send_wr *wr);
 int lab_recv(struct lab_side *side, uint64_t wr_id, uint64_t at, uint32_t length);
 /* Poll for one completion, two seconds at most; status -1 if none came. */
 struct ibv_wc lab_wait(struct ibv_cq *cq);
+/* a sends 64 bytes and an immediate by that operation; b gets a completion of the expected kind. */
+enum lab_verdict lab_with_immediate(struct lab *lab, enum ibv_wr_opcode op, enum ibv_wc_opcode expected);
 /* The next asynchronous event, two seconds at most; -1 if none came. */
 int lab_event(struct lab *lab);
 enum ibv_qp_state lab_state(struct ibv_qp *qp);

@@ -121,23 +121,13 @@ static enum lab_verdict large__calls_are_refused(void)
 /* It stops and goes on at any time. */
 static enum lab_verdict large__owner_stops(void)
 {
-	const struct timespec moment = { 0, 300000 };
 	struct ibv_mr *mr;
 	struct two two;
 	pid_t stopper;
 	int status;
 
 	CHECK(start(&two, false, &mr) == LAB_PASSED);
-	stopper = fork();
-	if (stopper == 0) {
-		for (int i = 0; i < STOPS; i++) {
-			kill(two.child, SIGSTOP);
-			nanosleep(&moment, NULL);
-			kill(two.child, SIGCONT);
-			nanosleep(&moment, NULL);
-		}
-		_exit(0);
-	}
+	stopper = stop_and_continue(&two, STOPS);
 	CHECK(stopper > 0);
 	for (int i = 0; waitpid(stopper, &status, WNOHANG) == 0; i++)
 		CHECK(there_and_back(&two, mr, sizes[i % SIZES]) == LAB_PASSED);

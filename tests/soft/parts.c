@@ -229,7 +229,6 @@ static enum lab_verdict parts__two_threads(void)
 /* The owner is stopped and goes on at any time: a transfer is done, or is over. */
 static enum lab_verdict parts__stopped_at_any_time(void)
 {
-	const struct timespec moment = { 0, 300000 };
 	time_t end = time(NULL) + PATIENCE_S;
 	int status;
 	enum lab_verdict verdict;
@@ -239,16 +238,7 @@ static enum lab_verdict parts__stopped_at_any_time(void)
 	verdict = start(&two, POLLS_ON);
 	if (verdict != LAB_PASSED)
 		return verdict;
-	stopper = fork();
-	if (stopper == 0) {
-		for (int i = 0; i < STOPPED; i++) {
-			kill(two.child, SIGSTOP);
-			nanosleep(&moment, NULL);
-			kill(two.child, SIGCONT);
-			nanosleep(&moment, NULL);
-		}
-		_exit(0);
-	}
+	stopper = stop_and_continue(&two, STOPPED);
 	CHECK(stopper > 0);
 	for (int i = 0; verdict == LAB_PASSED && waitpid(stopper, &status, WNOHANG) == 0; i++)
 		verdict = there_and_back(&two, sizes[i % SIZES], end);

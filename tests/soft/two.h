@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../lib/soft/extension.h"
@@ -159,6 +160,23 @@ static inline int post(const struct two *two, enum ibv_wr_opcode op, uint32_t le
 	wr.wr.rdma.remote_addr = two->theirs.addr;
 	wr.wr.rdma.rkey = two->theirs.rkey;
 	return lab_post(two->lab.a.qp, &wr);
+}
+
+/* Starts a process that stops the other one and lets it go on, so often. Returns its number. */
+static inline pid_t stop_and_continue(const struct two *two, int times)
+{
+	const struct timespec moment = { 0, 300000 };
+	pid_t stopper = fork();
+
+	if (stopper != 0)
+		return stopper;
+	for (int i = 0; i < times; i++) {
+		kill(two->child, SIGSTOP);
+		nanosleep(&moment, NULL);
+		kill(two->child, SIGCONT);
+		nanosleep(&moment, NULL);
+	}
+	_exit(0);
 }
 
 #endif

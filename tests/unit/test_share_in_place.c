@@ -32,6 +32,7 @@
 #include "pages/own_pages.h"
 #include "pages/page_exchange.h"
 #include "base/settings.h"
+#include "mapping.h"
 #include "suites.h"
 #include "thread_state.h"
 
@@ -97,22 +98,6 @@ static bool is_filled(const uint8_t *memory, size_t bytes)
 	return true;
 }
 
-/* 's' or 'p': what the kernel says of the mapping; 0: nothing is mapped there. */
-static char kind_at(const void *address)
-{
-	FILE *maps = fopen("/proc/self/maps", "r");
-	uintptr_t from, to, at = (uintptr_t)address;
-	char line[512], kind, found = 0;
-
-	while (maps && !found && fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%lx-%lx %*3c%c", &from, &to, &kind) == 3 && from <= at && at < to)
-			found = kind;
-	}
-	if (maps)
-		fclose(maps);
-	return found;
-}
-
 /* NULL, or why not. */
 static const char *share(void *memory, size_t bytes)
 {
@@ -123,14 +108,14 @@ static const char *share(void *memory, size_t bytes)
 
 static void check_stays(void *memory, size_t bytes, const char *word)
 {
-	char before = kind_at(memory);
+	char before = mapping_kind(memory);
 	const char *why = share(memory, bytes);
 
 	if (!why || !strstr(why, word))
 		fprintf(stderr, "%p: it is %s; awaited: %s\n", memory, why ? why : "moved", word);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(why);
 	CU_ASSERT_PTR_NOT_NULL(strstr(why, word));
-	CU_ASSERT_EQUAL(kind_at(memory), before);
+	CU_ASSERT_EQUAL(mapping_kind(memory), before);
 	CU_ASSERT_FALSE(is_shared_in_place(memory, bytes));
 }
 
@@ -142,13 +127,13 @@ static void share__there_and_back(void)
 		return;
 	fill(memory, BYTES / 2); /* half of the pages have never been touched */
 	CU_ASSERT_PTR_NULL_FATAL(share(memory, BYTES));
-	CU_ASSERT_EQUAL(kind_at(memory), 's');
-	CU_ASSERT_EQUAL(kind_at(memory + BYTES - 1), 's');
+	CU_ASSERT_EQUAL(mapping_kind(memory), 's');
+	CU_ASSERT_EQUAL(mapping_kind(memory + BYTES - 1), 's');
 	CU_ASSERT(is_filled(memory, BYTES / 2));
 	CU_ASSERT_EQUAL(memory[BYTES - 1], 0);
 	fill(memory, BYTES);
 	share_let_go(memory, BYTES);
-	CU_ASSERT_EQUAL(kind_at(memory), 'p');
+	CU_ASSERT_EQUAL(mapping_kind(memory), 'p');
 	CU_ASSERT(is_filled(memory, BYTES));
 	madvise(memory, BYTES, MADV_DONTNEED); /* it is the program's as before */
 	CU_ASSERT_EQUAL(memory[0], 0);
@@ -249,12 +234,12 @@ static void share__holders(void)
 	CU_ASSERT_FALSE(is_shared_in_place(memory, 5 * PAGE));
 	share_let_go(memory, 2 * PAGE);
 	share_let_go(memory + PAGE + 1, 10);
-	CU_ASSERT_EQUAL(kind_at(memory), 's');
+	CU_ASSERT_EQUAL(mapping_kind(memory), 's');
 	share_let_go(memory + 3 * PAGE, 1);
-	CU_ASSERT_EQUAL(kind_at(memory), 'p');
-	CU_ASSERT_EQUAL(kind_at(memory + 4 * PAGE), 's');
+	CU_ASSERT_EQUAL(mapping_kind(memory), 'p');
+	CU_ASSERT_EQUAL(mapping_kind(memory + 4 * PAGE), 's');
 	share_let_go(memory + 4 * PAGE, 1);
-	CU_ASSERT_EQUAL(kind_at(memory + 4 * PAGE), 'p');
+	CU_ASSERT_EQUAL(mapping_kind(memory + 4 * PAGE), 'p');
 	munmap(memory, BYTES);
 }
 
@@ -366,7 +351,7 @@ static void move_under(void *(*run)(void *), int threads)
 		CU_ASSERT_PTR_NULL(share(memory, BYTES));
 		share_let_go(memory, BYTES);
 	}
-	CU_ASSERT_EQUAL(kind_at(memory), 'p');
+	CU_ASSERT_EQUAL(mapping_kind(memory), 'p');
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	for (int i = 0; i < threads; i++) {
 		pthread_join(counting[i].thread, NULL);
@@ -496,7 +481,7 @@ static bool has_a_copy(uint8_t *memory)
 
 	for (int i = 0; i < 1000; i++) /* while the parent writes */
 		well &= is_filled(memory, BYTES);
-	well &= kind_at(memory) == 'p' && !is_shared_in_place(memory, BYTES);
+	well &= mapping_kind(memory) == 'p' && !is_shared_in_place(memory, BYTES);
 	memset(memory, 0xaa, BYTES);
 	return well;
 }
@@ -513,7 +498,7 @@ static void share__forked_child(void)
 	CU_ASSERT(child_is_well(has_a_copy, memory));
 	memset(there, 0x55, BYTES);
 	CU_ASSERT_EQUAL(memcmp(memory, there, BYTES), 0);
-	CU_ASSERT_EQUAL(kind_at(memory), 's');
+	CU_ASSERT_EQUAL(mapping_kind(memory), 's');
 	share_let_go(memory, BYTES);
 	munmap(memory, BYTES);
 }
@@ -585,9 +570,9 @@ static bool is_refused(uint8_t *memory)
 	bool well = !share(memory, BYTES / 2) && forbid_userfaultfd();
 
 	why = share_in_place(second, BYTES / 2, false, room);
-	well &= why == room && strstr(why, "userfaultfd") && kind_at(second) == 'p';
+	well &= why == room && strstr(why, "userfaultfd") && mapping_kind(second) == 'p';
 	share_let_go(memory, BYTES / 2);
-	well &= kind_at(memory) == 'p' && is_filled(memory, BYTES) && !is_shared_in_place(memory, 1);
+	well &= mapping_kind(memory) == 'p' && is_filled(memory, BYTES) && !is_shared_in_place(memory, 1);
 	well &= share(memory, BYTES / 2) != NULL;
 	grown = mremap(memory, BYTES / 2, 4 * BYTES, MREMAP_MAYMOVE);
 	well &= grown != MAP_FAILED && is_filled(grown, BYTES / 2) && grown[4 * BYTES - 1] == 0;
@@ -639,7 +624,7 @@ static bool stays_moved(uint8_t *memory)
 	well &= forbid_userfaultfd() && forbid_private_mappings();
 	share_let_go(memory, BYTES);
 	well &= is_told(ends[0], "stay in shared pages: Cannot allocate memory");
-	well &= kind_at(memory) == 's' && is_filled(memory, BYTES);
+	well &= mapping_kind(memory) == 's' && is_filled(memory, BYTES);
 	memset(memory, 1, BYTES);
 	return well && is_forgotten(memory);
 }
