@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The bench for unreliable datagrams: two queue pairs for them in one process. What must not arrive
- * is followed by what must: datagrams of one queue pair to another come in order, and the first
- * that comes is then the second that was sent.
+ * The bench for unreliable datagrams: two queue pairs for them in one process.
+ *
+ * A case in which a datagram must not arrive sends a second one behind it, which must. Datagrams
+ * from one queue pair to another keep their order. So when the second one is there, the first one
+ * has been dropped.
  */
 #ifndef SOFT_DATAGRAMS_H
 #define SOFT_DATAGRAMS_H
@@ -22,12 +24,12 @@ enum {
 	QKEY = 0x11111111,
 	OWN = 0x80000000, /* the Q_Key of the sender's queue pair */
 	IP_UDP_FIRST = 20,
-	NOBODY = 0xfedcb, /* no queue pair has this number, it is hoped */
+	NOBODY = 0xfedcb, /* a number that no queue pair should have */
 };
 
 /* ---- setting up ---- */
 
-/* Two queue pairs for datagrams, and how each is addressed, which is the same: one port. */
+/* Two queue pairs for datagrams. Both belong to one port, so one address is that of either. */
 struct bench {
 	struct lab lab;
 	struct ibv_ah *ah;

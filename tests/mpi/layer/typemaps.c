@@ -46,8 +46,8 @@ static int between(int low, int high)
 }
 
 /*
- * `times` of a part, each its extent from the one before, the first at `offset`. What is too long
- * is cut, and thrown away later.
+ * Appends a part, `times` in a row: the first at `offset`, each next one by the part's extent behind.
+ * Bytes beyond LONGEST are only counted: such a map is not used.
  */
 static void append(struct typemap *map, const struct typemap *part, int times, MPI_Aint offset)
 {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * types.c [own] - every predefined datatype with every operation that the standard defines on it, by every call
+ * types.c [own] - each predefined datatype, each operation that MPI defines on it, by each call
  *
- * What is expected is computed here, in C. With "own", which says that the MPI's own implementation
- * is looked at, what these get wrong is left out: REAL*16 and its complex, which Open MPI does not
- * combine and MPICH takes for C's long double; the least and the greatest of unsigned numbers,
- * which they take for signed ones, as Open MPI takes offsets for unsigned ones; and what is
- * refused, for which both of them can crash.
+ * The expected values are computed here, in C. "own" is for runs without the layer, and leaves out
+ * what the MPIs themselves get wrong:
+ *
+ *   REAL*16 and its complex type, which Open MPI does not combine, and MPICH takes for long double
+ *   the minimum and maximum of unsigned numbers, which both take for signed ones
+ *   the minimum and maximum of MPI_OFFSET, which Open MPI takes for unsigned
+ *   operations that the standard does not define on a datatype: both can crash
  */
 #include "layer.h"
 
@@ -144,7 +146,7 @@ TRUTH(logical8, int64_t)
 	{                                                             \
 #type, type, ops, set_##c, combine_##c, sizeof(sized_##c) \
 	}
-/* What own implementations get wrong, and bytes of a long double that are its own. */
+/* What the MPIs themselves get wrong, and types whose elements have bytes without a meaning. */
 enum { OWN_WRONG = 1 << 20, OWN_ORDER_WRONG = 1 << 21, LONG_DOUBLE = 1 << 22 };
 
 typedef int8_t sized_int8;
