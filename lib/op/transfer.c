@@ -4,7 +4,7 @@
  *
  * DESIGN NOTES
  *
- * lib/README.md has the way of a put; a get goes the same.
+ * lib/README.md follows a put; a get goes the same way.
  *
  * A word to or from mapped memory has a fast path of its own, which calls no function, so that the
  * compiler saves no registers.
@@ -52,8 +52,8 @@ static inline struct link *pass(struct oriel_win *win, const struct op *op, int 
 	return link;
 }
 
-/* The caller holds win->lock. */
-static int transfer_held(struct oriel_win *win, struct op *op, int rank, size_t disp)
+/* Checks, then issues or defers. The caller holds win->lock. */
+static int transfer_checked(struct oriel_win *win, struct op *op, int rank, size_t disp)
 {
 	const char *call = call_of(op->kind);
 	struct link *link;
@@ -85,7 +85,7 @@ static int transfer_any(struct oriel_win *win, struct iovec here, int rank, size
 	if (rc)
 		return rc;
 	link = op.origin ? pass(win, &op, rank, disp, &t) : NULL;
-	rc = link ? issue_to(win, link, op.origin, op.size_bytes, t) : transfer_held(win, &op, rank, disp);
+	rc = link ? issue_to(win, link, op.origin, op.size_bytes, t) : transfer_checked(win, &op, rank, disp);
 	win_leave(win);
 	return rc ? err_in(rc, call) : 0;
 }
