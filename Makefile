@@ -16,7 +16,8 @@ objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
 link = $(call quiet,link) $(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@
 link_test = $(link) $(TEST_LDFLAGS)
 
-# A look, once, for what no source can be compiled without: whoever lacks it reads how to get it, and not the first of many errors.
+# A look, once, for what no source can be compiled without: whoever lacks it reads how to get it,
+# and not the first of many errors.
 needs = $(B)/obj/needs
 $(needs):
 	@mkdir -p $(@D); printf '#include <%s>\n' infiniband/verbs.h rdma/rdma_cma.h ev.h sodium.h | $(CC) -E - >/dev/null || \

@@ -28,7 +28,8 @@ LDFLAGS =
 TEST_CFLAGS =
 TEST_LDFLAGS =
 WARNINGS = -Wall -Wextra -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wconversion
-# The client for launchers with PMIx (mpirun, srun --mpi=pmix) needs its headers, and libpmix when such a job is started. Empty: without.
+# The client for launchers with PMIx (mpirun, srun --mpi=pmix) needs its headers, and libpmix when
+# such a job is started. Empty: without.
 WITH_PMIX := $(shell pkg-config --exists pmix 2>/dev/null && echo yes)
 # Lines of source in what the watchdog and oriel-top print need the headers of libdw, and libdw when they print. Empty: without.
 WITH_DW := $(shell pkg-config --exists libdw 2>/dev/null && echo yes)

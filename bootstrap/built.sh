@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# built.sh FOLDER PMIX DW MPIS - write what is built, with versions, and what not, with the package that is missing, to built.txt and
-# built.h in FOLDER
+# built.sh FOLDER PMIX DW MPIS - write what is built, with versions, and what not, with the package
+# that is missing, to built.txt and built.h in FOLDER
 #
 # PMIX and DW are "yes" or nothing, MPIS the MPIs whose compilers are here. A line of built.txt is NAME|VERSION|, or
 # NAME||MISSING. built.h has the same for oriel-info. Files that would not change are not touched.

@@ -75,8 +75,8 @@ $(B)/lib/see/liboriel-check.so: $(check_front_obj) $(call objects,$(wildcard lib
 	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,--version-script=lib/check/front/front.map -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' \
 		$(filter %.o,$^) -L$(B)/lib -loriel -ldl
 
-# What stands in for libtsan, in the versions of gcc 10 and 12: each has that library's soname. It has functions of the C library, which
-# the compiler shall not replace by calls of themselves.
+# What stands in for libtsan, in the versions of gcc 10 and 12: each has that library's soname. It
+# has functions of the C library, which the compiler shall not replace by calls of themselves.
 compiled_libs = $(B)/lib/see/liboriel-tsan.so.0 $(B)/lib/see/liboriel-tsan.so.2
 loads_obj = $(call objects,$(addprefix lib/check/,code.c symbols.c short_lock.c))
 compiled_obj = $(call objects,$(wildcard lib/check/compiled/*.c)) $(loads_obj)

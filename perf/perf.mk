@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Benchmarks: one tool, one backend. Those of Oriel and of bare verbs are part of `all`; bare shared memory and the rivals, where a
-# program for them compiles, are only for perf/compare.
+# Benchmarks: one tool, one backend. Those of Oriel and of bare verbs are part of `all`; bare shared
+# memory and the rivals, where a program for them compiles, are only for perf/compare.
 perf_windows = create_lat allocate_lat dynamic_lat
 perf_tools = $(perf_windows) put_lat put_bw get_lat get_bw put_bibw rate pscw_lat fence_lat lock_lat flush_lat acc_lat acc_bw fop_lat cas_lat signal_lat
 perf_raw = $(filter-out $(perf_windows) acc_bw,$(perf_tools))

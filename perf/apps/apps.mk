@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Real programs, alone and under oriel-mpi (perf/apps/run): those that are here, for each MPI that is installed. Debian's own need nothing.
+# Real programs, alone and under oriel-mpi (perf/apps/run): those that are here, for each MPI that
+# is installed. Debian's own need nothing.
 apps_c = $(filter-out apps share $(if $(has_armci),,armci),$(patsubst perf/apps/%.c,%,$(wildcard perf/apps/*.c)))
 apps_bin = $(foreach mpi,$(perf_rivals),$(apps_c:%=$(B)/perf/apps/%-$(mpi)) $(B)/perf/apps/libshare-$(mpi).so)
 

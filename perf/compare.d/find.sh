@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# find.sh - what this machine has: the device, the rivals, stock perftest; the layer for MPI programs; sets kind, device, and the function sides_of
+# find.sh - what this machine has: the device, the rivals, stock perftest; the layer for MPI
+# programs; sets kind, device, and the function sides_of
 
 # The rivals. Open MPI takes its component by --mca osc; those that cannot make a window of one kind fail in the first round
 # and are left out of that comparison.

@@ -155,8 +155,9 @@ run_side() { # id, side, tool, operations, sizes, options...
 	esac
 }
 
-# How long a flag takes from one processor to the other, in nanoseconds. A virtual machine's two are now siblings on a core and now
-# far apart, for minutes each, and everything between two ranks is up to five times as slow then.
+# How long a flag takes from one processor to the other, in nanoseconds. A virtual machine's two are
+# now siblings on a core and now far apart, for minutes each, and everything between two ranks is up
+# to five times as slow then.
 distance_ns() {
 	build/bin/shm_limit -n 5000 --sizes 8 --out_json_file="$work/run.json" flag_lat >/dev/null 2>&1 &&
 		jq '.rows[0].t_typical_us * 1000 | round' "$work/run.json"
@@ -193,7 +194,8 @@ run_sides() { # round, id, sides, tool, operations, sizes, options...
 	done
 }
 
-# One line of the plan. What was measured on two machines is measured again, twice at most; not by --quick, whose figures mean nothing.
+# One line of the plan. What was measured on two machines is measured again, twice at most; not by
+# --quick, whose figures mean nothing.
 run_line() { # round, id, sides, tool, operations, sizes, options...
 	local tries n=$5 last_try=$quick
 	[ -z "$quick" ] || n=$((n / 100 + 10))

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# inside.sh - softverbs as part of the library: alone, under oriel-run, beside softverbs in libibverbs' place, where little is left of
-# a container. Needs a machine without an RDMA device.
+# inside.sh - softverbs as part of the library: alone, under oriel-run, beside softverbs in
+# libibverbs' place, where little is left of a container. Needs a machine without an RDMA device.
 #
 # usage: tests/soft/inside.sh, from the top of the tree, after `make tests`. Status 1 if something is not as it should be.
 set -u

@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# others.sh - what others have written for verbs, on softverbs: rdma-core's own tests and some of its programs, UCX, libfabric, and MPIs
-# on top of them
+# others.sh - what others have written for verbs, on softverbs: rdma-core's own tests and some of
+# its programs, UCX, libfabric, and MPIs on top of them
 #
 # usage: tests/soft/others.sh [GROUP...], from the top of the tree, after `make tests`, with GROUP one of rdma_core, rdmacm, ucx,
 # libfabric, mpi; `tests/soft/others.sh --rxe [GROUP...]` does the same on rxe0, and `tests/soft/others.sh --table` prints the outcomes on both as
 # they stand in others.md, which takes ten minutes, most of them for what UCX says when it aborts in the virtual machine.
 #
-# A line for each: "ok NAME", "not ok NAME: why", or "skip NAME: why" where the device says that it does not have what is needed. What
-# others.md has as passed must not be skipped any more. The last line is "soft_others: N passed, N failed, N skipped".
+# A line for each: "ok NAME", "not ok NAME: why", or "skip NAME: why" where the device says that it
+# does not have what is needed. What others.md has as passed must not be skipped any more. The last
+# line is "soft_others: N passed, N failed, N skipped".
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 table=tests/soft/others.md
@@ -253,8 +254,9 @@ run_mpi() {
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 	if installed mpirun.openmpi openmpi_ofi openmpi_openib openmpi_ucx; then
 		mpi_test openmpi_ofi mpirun.openmpi -n 2 --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include 'verbs;ofi_rxm' build/tests/mpi/exchange-openmpi
-		# Of Open MPI 4. Without its warning that it has no parameters for the device: where both ranks send it at once, mpirun now and then
-		# cannot read it ("Data unpack would read past end of buffer"), and hangs.
+		# Of Open MPI 4. Without its warning that it has no parameters for the device: where both
+		# ranks send it at once, mpirun now and then cannot read it
+		# ("Data unpack would read past end of buffer"), and hangs.
 		if open_mpi_is_5; then
 			say skip openmpi_openib "Open MPI 5 has it no more"
 		else

@@ -31,7 +31,8 @@ single() { # command ...
 	report "$*" $?
 }
 
-# perftest measures the frequency of the clock itself, a size a time, and gives up where other programs disturb that: it is run again.
+# perftest measures the frequency of the clock itself, a size a time, and gives up where other
+# programs disturb that: it is run again.
 pair() {
 	command -v "$1" >/dev/null && echo "$1 $2" | grep -q -- "$pattern" || return 0
 	for again in 1 2 3 4 5 6 7 8 9 10; do

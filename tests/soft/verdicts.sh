@@ -46,8 +46,8 @@ is_as_expected() { # program
 	[ -z "$(cases "$out/$1" | sort | comm -23 - <(cut -d'|' -f1,2 "$out/expected" | sort))" ]
 }
 
-# All programs beside each other: what they do most is wait for a device to give up. SoftRoCE, the reference, in a machine that has
-# had to wait, is asked again.
+# All programs beside each other: what they do most is wait for a device to give up. SoftRoCE, the
+# reference, in a machine that has had to wait, is asked again.
 ask_all() { # soft or rxe
 	local program
 	for program in $programs; do

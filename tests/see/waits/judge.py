@@ -95,7 +95,8 @@ class Judge:
     # ---- waits ----
 
     def waits(self):
-        # Where all that is made is handover, some of it is the other rank's, whose call has begun: the notes have no cause for that.
+        # Where all that is made is handover, some of it is the other rank's, whose call has begun:
+        # the notes have no cause for that.
         judged = EXACT | set(self.run.causes) - {"handover"}
         self.compare("all", judged, 3, True)
         for cause in sorted(judged):
