@@ -197,9 +197,9 @@ static void print_answer(struct info_ranks *ranks, int rank)
 static void print_title(const struct boot *boot)
 {
 	if (boot->size == 1)
-		printf("job\n  one rank: there is nobody to be reached\n");
+		printf("job\n  one rank: there is no other to reach\n");
 	else
-		printf("what rank %d of %d would reach the others by (bootstrap: %s)\n", boot->rank, boot->size,
+		printf("how rank %d of %d would reach the others (bootstrap: %s)\n", boot->rank, boot->size,
 		       boot->ops->name);
 }
 
