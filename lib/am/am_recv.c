@@ -10,6 +10,7 @@
 #include "base/util.h"
 #include "job/job.h"
 #include "job/peer.h"
+#include "verbs/wakeup.h"
 #include "verbs/wire.h"
 
 #define LOOK_RINGS 16 /* a turn */
@@ -30,7 +31,7 @@ static void store_ack(struct am_ack *there, const struct am_ack *ack)
 
 /*
  * An older answer in the place of a newer one would lose a wakeup: once one goes by the wire, all
- * do. A sender with a broken wire is dead and needs no answer, so errors are ignored.
+ * do. A sender with a broken wire is dead: errors are ignored.
  */
 static void tell(struct peer *peer, struct am_ack *ack, bool by_wire)
 {
@@ -185,10 +186,12 @@ bool am_drain_ring(struct am_receiver *ring)
 
 bool am_drain_all(struct am_service *am)
 {
+	struct am_receiver *ring;
 	bool any = false, all;
 
 	pthread_mutex_lock(&am->lock);
-	for (struct am_receiver *ring = am->list; ring; ring = ring->next)
+	ring = __atomic_load_n(&am->list, __ATOMIC_ACQUIRE); /* pairs with am_receiver_open */
+	for (; ring; ring = ring->next)
 		any |= drain_locked(ring, &all);
 	pthread_mutex_unlock(&am->lock);
 	return any;
@@ -241,9 +244,9 @@ void am_leave_window(struct oriel_job *job, uint32_t slot)
 	pthread_mutex_unlock(&job->am.lock);
 }
 
-/* Service thread. */
+/* Wakeups. */
 
-bool am_receiver_open(struct peer *peer)
+static bool make_ring(struct peer *peer)
 {
 	struct am_service *am = &peer->job->am;
 	struct am_receiver *ring = calloc(1, sizeof(*ring));
@@ -265,6 +268,58 @@ bool am_receiver_open(struct peer *peer)
 	return true;
 }
 
+bool am_receiver_open(struct peer *peer)
+{
+	struct remote to = { peer->remote_area.addr + offsetof(struct area, am_ring), peer->remote_area.rkey };
+	struct segment_ref ring = { .addr = 0 };
+	uint64_t unused;
+
+	if (peer->am_receiver || make_ring(peer))
+		ring = peer->am_ring;
+	ring.check = segment_check(&ring);
+	/* Pairs with ring_of at the peer. */
+	wire_put_behind(&peer->wire, wire_sge(&ring, sizeof(ring), 0), to, false, &unused);
+	return ring.addr != 0;
+}
+
+/* The service thread replaces its receive. */
+static void take_wakeup(struct oriel_job *job, int rank)
+{
+	struct peer *peer = peer_find(job, rank);
+
+	if (!peer)
+		return;
+	job->am.woken = true;
+	peer->am_bare = true;
+	peer->am_wakes++;
+	if (peer->am_receiver || (peer_is_up(peer) && am_receiver_open(peer)))
+		return;
+	job->am.welcoming = peer->am_waits = true;
+}
+
+void am_take_wakeups(struct oriel_job *job)
+{
+	uint64_t ids[WAKEUP_BATCH];
+	uint32_t count;
+
+	for (uint32_t i = 0; i < job->devices.count; i++) {
+		const struct wakeup *wakeup = job->devices.list[i].wakeup;
+
+		while (wakeup && (count = wakeup_take(wakeup, ids)) > 0) {
+			for (uint32_t k = 0; k < count; k++)
+				take_wakeup(job, (int)ids[k]);
+		}
+	}
+}
+
+void am_poll_wakeups(struct oriel_job *job)
+{
+	if (pthread_mutex_trylock(&job->am.wakeups) != 0)
+		return;
+	am_take_wakeups(job);
+	pthread_mutex_unlock(&job->am.wakeups);
+}
+
 void am_receiver_rest(struct peer *peer)
 {
 	struct am_service *am = &peer->job->am;
@@ -282,6 +337,7 @@ void am_receiver_rest(struct peer *peer)
 
 void am_open(struct oriel_job *job, const struct am_handler *handler)
 {
+	pthread_mutex_init(&job->am.wakeups, NULL);
 	pthread_mutex_init(&job->am.lock, NULL);
 	job->am.handler = handler;
 }
@@ -297,4 +353,5 @@ void am_close(struct oriel_job *job)
 	free(job->am.windows);
 	free(job->am.result);
 	pthread_mutex_destroy(&job->am.lock);
+	pthread_mutex_destroy(&job->am.wakeups);
 }

@@ -15,6 +15,8 @@
  *   the service thread              after a wakeup (wakeup.h), and for TAIL_NS after the last
  *                                   message if processors are free
  *
+ * Both take wakeups and make rings: the service thread may lack a processor.
+ *
  * The answer, struct am_ack, is written behind the results and the previous answer, once for all
  * messages found. It has the last result if that is small. A message whose elements another thread
  * keeps locked waits in its ring, with those behind it, for the next poll.
@@ -64,18 +66,20 @@ struct am_handler {
 extern const struct am_handler am_handler;
 
 struct am_service {
+	pthread_mutex_t wakeups; /* guards welcoming, woken, and am_* of peers */
 	pthread_mutex_t lock;
 	const struct am_handler *handler;
 	void *result;
 	void **windows; /* by slot: struct oriel_win, for the handler */
 	uint32_t window_capacity;
-	struct am_receiver *list;   /* grows at its head, by the service thread; never shrinks */
+	struct am_receiver *list;   /* grows at its head, under `wakeups`; never shrinks */
 	struct am_receiver *cursor; /* where am_poll continues; atomic */
 	uint64_t applied;           /* messages */
 	uint64_t polled;            /* by threads of the program; a poll may be lost */
-	uint64_t polled_seen;       /* at the service thread's last check; service thread only, as the rest */
+	uint64_t polled_seen;       /* at the last check; service thread only, as the rest */
 	bool may_spin;              /* a processor is free for the service thread */
 	bool welcoming;             /* peers wait for their rings */
+	bool woken;                 /* the service thread has wakeups to serve */
 	bool later;                 /* the task is queued */
 	int looks;                  /* polls that the task still has to make */
 	struct task task;
@@ -105,10 +109,14 @@ bool am_drain_ring(struct am_receiver *ring);
 /* Applies arrived messages. Returns whether there were any, or some are left. */
 bool am_drain_all(struct am_service *am);
 
-/* Makes a ring for a peer; false: memory is short. Service thread. */
+/* Writes the place of its ring to the peer; 0, and false: memory is short. */
 bool am_receiver_open(struct peer *peer);
 
-/* Gives the peer its wakeup back. Service thread. */
+/* Take wakeups. The first is called under am->wakeups. */
+void am_take_wakeups(struct oriel_job *job);
+void am_poll_wakeups(struct oriel_job *job);
+
+/* Gives the peer its wakeup back. Under am->wakeups. */
 void am_receiver_rest(struct peer *peer);
 
 /* Handles a device's readable wakeup descriptor. Service thread (am_wakeup.c). */

@@ -47,7 +47,7 @@ static struct am_sender *out_of(struct peer *peer)
 static bool ring_of(const struct peer *peer, struct segment_ref *ring)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)&peer->area->am_ring;
-	uint64_t copy[2] = { flag_load(&words[0]), flag_load(&words[1]) }; /* pairs with tell_ring at the peer */
+	uint64_t copy[2] = { flag_load(&words[0]), flag_load(&words[1]) }; /* pairs with am_receiver_open at the peer */
 
 	static_assert(sizeof(copy) == sizeof(*ring), "the place of a ring is two words");
 	memcpy(ring, copy, sizeof(copy));

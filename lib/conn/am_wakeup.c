@@ -2,8 +2,6 @@
 /*
  * am_wakeup.c - the service thread's part in active messages: wakeups, rings, polls; see am_recv.h
  */
-#include <stddef.h>
-
 #include "base/util.h"
 #include "conn/conn.h"
 #include "job/job.h"
@@ -16,21 +14,7 @@
 #define LATER_NS (1 * NS_PER_MS)
 #define LOOKS_AFTER 12 /* a completion may lag its event */
 
-/* Writes the place of its ring to the peer; 0: memory is short. */
-static void tell_ring(struct peer *peer)
-{
-	struct remote to = { peer->remote_area.addr + offsetof(struct area, am_ring), peer->remote_area.rkey };
-	struct segment_ref ring = { .addr = 0 };
-	uint64_t unused;
-
-	if (peer->am_receiver || am_receiver_open(peer))
-		ring = peer->am_ring;
-	ring.check = segment_check(&ring);
-	/* Pairs with ring_of at the peer. */
-	wire_put_behind(&peer->wire, wire_sge(&ring, sizeof(ring), 0), to, false, &unused);
-}
-
-/* Returns whether the peer's next wakeup has a receive; retries one that failed. */
+/* Returns whether the peer's next wakeup has a receive; posts one. */
 static bool has_receive(struct peer *peer)
 {
 	struct ibv_qp *qp = conn_queue_pair(peer);
@@ -45,68 +29,53 @@ static bool rest_all(struct oriel_job *job)
 {
 	bool all = true;
 
+	pthread_mutex_lock(&job->am.wakeups);
 	for (struct am_receiver *ring = job->am.list; ring; ring = ring->next) {
 		if (has_receive(ring->peer))
 			am_receiver_rest(ring->peer);
 		else
 			all &= !peer_is_up(ring->peer);
 	}
+	pthread_mutex_unlock(&job->am.wakeups);
 	return all;
 }
 
-/*
- * Answers the first wakeups of peers that were not known connected. Returns whether some still
- * wait.
- */
+/* Answers the first wakeups of peers without a ring. Returns whether some still wait. */
 static bool welcome_all(struct oriel_job *job)
 {
 	bool waiting = false;
 	uint32_t at = 0;
 
-	if (!job->am.welcoming)
-		return false;
-	for (struct peer *peer = peer_next(job, &at); peer; peer = peer_next(job, &at)) {
+	pthread_mutex_lock(&job->am.wakeups);
+	for (struct peer *peer = job->am.welcoming ? peer_next(job, &at) : NULL; peer; peer = peer_next(job, &at)) {
 		if (!peer->am_waits)
 			continue;
 		if (peer_is_up(peer) && has_receive(peer)) {
 			peer->am_waits = false;
-			tell_ring(peer);
+			am_receiver_open(peer);
 			am_receiver_rest(peer);
 		}
 		waiting |= peer->am_waits && state_load(&peer->state) != PEER_DEAD;
 	}
 	job->am.welcoming = waiting;
+	pthread_mutex_unlock(&job->am.wakeups);
 	return waiting;
-}
-
-static void count_wakeup(struct oriel_job *job, int rank)
-{
-	struct peer *peer = peer_find(job, rank);
-	struct ibv_qp *qp = peer ? conn_queue_pair(peer) : NULL;
-
-	if (!qp)
-		return;
-	peer->am_bare = !wakeup_receive(qp, (uint64_t)rank); /* replaces the one that was consumed */
-	peer->am_wakes++;
-	peer->am_waits |= !peer->am_receiver;
-	job->am.welcoming |= peer->am_waits;
 }
 
 static bool take_wakeups(struct oriel_job *job)
 {
-	uint64_t ids[WAKEUP_BATCH];
-	bool any = false;
-	uint32_t count;
+	bool any;
 
+	/* First: a later completion makes it readable again. */
 	for (uint32_t i = 0; i < job->devices.count; i++) {
-		const struct device *device = &job->devices.list[i];
-
-		while ((count = wakeup_take(device->wakeup, device->functions, ids)) > 0) {
-			for (uint32_t k = 0; k < count; k++)
-				count_wakeup(job, (int)ids[k]);
-			any = true;
-		}
+		if (job->devices.list[i].wakeup)
+			wakeup_rearm(job->devices.list[i].wakeup, job->devices.list[i].functions);
 	}
+	pthread_mutex_lock(&job->am.wakeups);
+	am_take_wakeups(job);
+	any = job->am.woken;
+	job->am.woken = false;
+	pthread_mutex_unlock(&job->am.wakeups);
 	return any;
 }
 

@@ -24,7 +24,8 @@
 
 #define WATCHDOG_DEFAULT_MS 30000
 #define CONNECT_TIMEOUT_DEFAULT_MS 4000
-#define CALLS_PER_YIELD 8             /* of oriel_progress */
+#define CALLS_PER_YIELD 8 /* of oriel_progress */
+#define CALLS_PER_WAKEUPS 64
 #define CONNECT_TIMEOUT_SOFT_MS 60000 /* a live rank is scheduled within this time */
 #define TEXT(x) #x
 #define VERSION_TEXT(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
@@ -394,12 +395,14 @@ int oriel_barrier(oriel_job *job)
 }
 
 /* The caller may wait for a rank that needs this processor. */
-static void yield_sometimes(void)
+static void serve_sometimes(struct oriel_job *job)
 {
 	static _Thread_local unsigned calls __attribute__((tls_model("initial-exec")));
 
-	if (++calls % CALLS_PER_YIELD == 0)
+	if (++calls % CALLS_PER_YIELD == 0 && job_oversubscribed(job))
 		sched_yield();
+	if (calls % CALLS_PER_WAKEUPS == 0)
+		am_poll_wakeups(job);
 }
 
 int oriel_progress(oriel_job *job)
@@ -413,8 +416,7 @@ int oriel_progress(oriel_job *job)
 	peer = __atomic_load_n(&job->peers.moving, __ATOMIC_ACQUIRE); /* pairs with peer_set_state */
 	if (peer)
 		wait_serve(job, peer);
-	if (job_oversubscribed(job))
-		yield_sometimes();
+	serve_sometimes(job);
 	return 0;
 }
 

@@ -61,7 +61,7 @@ struct peer {
 	int shortage;                    /* errno value, negative if of the other side; set before shortage_ns */
 	uint64_t goodbye_number;         /* our goodbye's work request, or 0; written by the service thread, counter_load */
 	struct am_sender *am_sender;     /* made at the first active message to the peer; atomic */
-	struct am_receiver *am_receiver; /* for its active messages; written by the service thread, atomic */
+	struct am_receiver *am_receiver; /* for its active messages; atomic */
 	struct remote remote_page_locks; /* see page_lock.h; set with remote_flags */
 	struct page_lock_table *page_locks; /* their mapping, or NULL; atomic */
 	struct updates *updates;            /* our place in them (atomic_mode.h), or NULL; atomic */
@@ -75,8 +75,9 @@ struct peer {
 	bool busy;          /* in the service queue's list, or in the round */
 	struct peer *next_busy;
 	bool disconnected;
-	bool am_waits;              /* it has requested a ring (am_recv.h) */
-	bool am_bare;               /* its next wakeup would find no receive posted */
+	/* Guarded by am->wakeups. */
+	bool am_waits;              /* it has requested a ring */
+	bool am_bare;               /* its next wakeup would find no receive */
 	uint64_t am_wakes;          /* wakeups it has sent */
 	uint64_t am_rested;         /* wakeups answered; changed under am->lock too */
 	struct segment_ref am_ring; /* its ring; the check word is not set */

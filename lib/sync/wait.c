@@ -265,6 +265,8 @@ int wait_pause(struct wait *wait)
 	now = now_ns();
 	if (wait->start_ns == 0)
 		start_clock(wait, now);
+	if (wait->turns % TURNS_PER_CLOCK == 0)
+		am_poll_wakeups(wait->job);
 	if (wait->turns >= spins && !first_report(wait))
 		give_way(wait, now);
 	return look(wait, now);

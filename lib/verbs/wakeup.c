@@ -111,8 +111,7 @@ bool wakeup_receive(struct ibv_qp *qp, uint64_t id)
 	return ibv_post_recv(qp, &wr, &bad) == 0;
 }
 
-/* Makes the descriptor unreadable until the next completion. */
-static void rearm(const struct wakeup *wakeup, const struct verbs_functions *functions)
+void wakeup_rearm(const struct wakeup *wakeup, const struct verbs_functions *functions)
 {
 	unsigned events = 0;
 	struct ibv_cq *cq;
@@ -141,13 +140,10 @@ static bool poll_some(const struct wakeup *wakeup, uint64_t ids[WAKEUP_BATCH], u
 	return polled > 0;
 }
 
-uint32_t wakeup_take(const struct wakeup *wakeup, const struct verbs_functions *functions, uint64_t ids[WAKEUP_BATCH])
+uint32_t wakeup_take(const struct wakeup *wakeup, uint64_t ids[WAKEUP_BATCH])
 {
 	uint32_t count;
 
-	if (!wakeup)
-		return 0;
-	rearm(wakeup, functions); /* first: a completion after the last poll makes it readable again */
 	while (poll_some(wakeup, ids, &count) && count == 0)
 		;
 	return count;

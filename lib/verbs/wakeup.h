@@ -15,7 +15,7 @@
  *
  * The completion queue doubles when it is full. If the device refuses, so is the connection.
  *
- * Only the service thread calls these functions, except to make and to close.
+ * Threads other than the service thread only make, take and close.
  */
 #ifndef ORIEL_WAKEUP_H
 #define ORIEL_WAKEUP_H
@@ -51,10 +51,10 @@ void wakeup_drop_pair(struct wakeup *wakeup);
  */
 bool wakeup_receive(struct ibv_qp *qp, uint64_t id);
 
-/*
- * Takes the next immediates: the ids of their receives, which are to be posted again. 0: none; the
- * descriptor reports the next one.
- */
-uint32_t wakeup_take(const struct wakeup *wakeup, const struct verbs_functions *functions, uint64_t ids[WAKEUP_BATCH]);
+/* Makes the descriptor unreadable until the next completion. */
+void wakeup_rearm(const struct wakeup *wakeup, const struct verbs_functions *functions);
+
+/* Takes the next immediates: the ids of their receives, which are to be posted again. 0: none. */
+uint32_t wakeup_take(const struct wakeup *wakeup, uint64_t ids[WAKEUP_BATCH]);
 
 #endif

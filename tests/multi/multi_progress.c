@@ -53,6 +53,42 @@ static void progress_applies(struct multi *m)
 	multi_window_close(m, &w);
 }
 
+/*
+ * oriel_progress, and a thread that waits in a call, make the room for the first active messages of
+ * a rank if the service thread gets no processor.
+ */
+static void progress_makes_room(struct multi *m)
+{
+	multi_rest one[2] = { 1, 2 };
+	static struct service_pause pause;
+	struct multi_window w;
+	int target, turns = 0;
+
+	multi_window_open(m, &w, sizeof(one));
+	for (target = 0; target < 2; target++) {
+		const uint64_t before = multi_applied(m);
+
+		CHECK_OK(m, oriel_win_fence(w.win, 0));
+		if (m->rank == target) {
+			service_pause_begin(m, &pause);
+			multi_raise(m, target, 1);
+			for (; target == 1 && multi_applied(m) == before && turns < PROGRESS_TURNS; turns++) {
+				CHECK_OK(m, oriel_progress(m->job));
+				usleep(100);
+			}
+			CHECK(m, turns < PROGRESS_TURNS);
+		} else {
+			multi_await(m, target, 1);
+			CHECK_OK(m, oriel_accumulate(w.win, one, 2, MULTI_REST, ORIEL_SUM, target, 0));
+		}
+		CHECK_OK(m, oriel_win_fence(w.win, 0));
+		if (m->rank == target)
+			service_pause_end(&pause);
+		multi_sync(m);
+	}
+	multi_window_close(m, &w);
+}
+
 static int (*poll_cq)(struct ibv_cq *cq, int entries, struct ibv_wc *wc);
 static int polls;
 
@@ -111,6 +147,7 @@ static void progress_yields(struct multi *m)
 }
 
 static const struct multi_case cases[] = {
+	{ "A22_progress_makes_room", 2, progress_makes_room }, /* first: there are no rings yet */
 	{ "A22_progress_applies", 2, progress_applies },
 	{ "A22_progress_polls", 2, progress_polls },
 	{ "A22_progress_yields", 0, progress_yields },

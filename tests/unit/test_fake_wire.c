@@ -839,7 +839,7 @@ static void wakeup__grows_with_the_queue_pairs(void)
 	}
 	most = wakeup->cq->cqe;
 	CU_ASSERT_TRUE(most <= 8 * PAIRS);
-	CU_ASSERT_EQUAL(wakeup_take(wakeup, &verbs_system, ids), 1);
+	CU_ASSERT_EQUAL(wakeup_take(wakeup, ids), 1);
 	CU_ASSERT_EQUAL(ids[0], 2);
 	for (int round = 0; round < 3; round++) {
 		drop_more(id, pair, PAIRS);
@@ -867,7 +867,7 @@ static void wakeup__a_device_that_refuses_to_grow(void)
 	CU_ASSERT_TRUE(count > 30 && count < PAIRS);
 	CU_ASSERT_PTR_NOT_NULL(strstr(oriel_last_error(), "ibv_resize_cq"));
 	CU_ASSERT_EQUAL(wire_wake(&a.wire, &number), 0);
-	CU_ASSERT_EQUAL(wakeup_take(b.devices.list[0].wakeup, &verbs_system, ids), 1);
+	CU_ASSERT_EQUAL(wakeup_take(b.devices.list[0].wakeup, ids), 1);
 	drop_more(id, pair, count);
 	part();
 }
