@@ -408,6 +408,20 @@ bool am_is_polled(struct peer *peer)
 	return direct_polls(&peer->direct) && is_ready(peer);
 }
 
+bool am_has_room(struct peer *peer, size_t bytes)
+{
+	struct am_sender *out = out_of(peer);
+	bool room;
+
+	if (!out || !is_ready(peer))
+		return false;
+	owned_lock_take(&out->lock);
+	look(peer, out);
+	room = out->sent - out->applied < AM_SLOTS / 2 && out->data_head - out->data_tail + bytes <= AM_DATA_BYTES / 2;
+	owned_lock_give(&out->lock);
+	return room;
+}
+
 int am_send(struct peer *peer, const struct am_message *message, struct am_sent *sent)
 {
 	struct am_sender *out = out_of(peer);

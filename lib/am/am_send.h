@@ -123,6 +123,9 @@ int am_send(struct peer *peer, const struct am_message *message, struct am_sent 
 /* Returns whether the peer polls, as far as known, and has a ring; asks for one. */
 bool am_is_polled(struct peer *peer);
 
+/* Returns whether the peer has a ring with room; asks for one. */
+bool am_has_room(struct peer *peer, size_t bytes);
+
 /*
  * Acts as am_send without a wait: returns 0 also while earlier requests are under way, or if the
  * device does not place writes in order.

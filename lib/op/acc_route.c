@@ -182,12 +182,12 @@ static bool takes_copies(struct oriel_win *win, struct link *link, const struct 
 	const bool many = acc->blocks == 0 && element_span(acc->type, acc->count) >= COPIED_MIN_BYTES;
 
 	return acc->blocks <= ACC_COPIED_MAX && row_is_whole_in_copies(acc) && has_copies(win, link) &&
-	       !would_pass_am(win, link, acc_span(acc)) && (many || !am_is_polled(link->peer));
+	       !would_pass_am(win, link, acc_span(acc)) && (many || !am_issue_pays(link, acc_bytes(acc)));
 }
 
 bool acc_list_takes_copies(struct oriel_win *win, struct link *link, struct acc_span span)
 {
-	return has_copies(win, link) && !am_is_polled(link->peer) && !would_pass_am(win, link, span);
+	return has_copies(win, link) && !am_issue_pays(link, 0) && !would_pass_am(win, link, span);
 }
 
 /* They must not overlap. */

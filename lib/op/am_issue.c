@@ -115,6 +115,11 @@ int am_issue(struct oriel_win *win, struct link *link, struct acc *acc)
 	return sent_all(win, link, rc);
 }
 
+bool am_issue_pays(struct link *link, size_t bytes)
+{
+	return am_is_polled(link->peer) || (!(link->marks & LINK_ACCESS) && am_has_room(link->peer, bytes));
+}
+
 int am_issue_list(struct oriel_win *win, struct link *link, struct am_message *message, struct acc_span span,
                   const char *call)
 {

@@ -14,6 +14,8 @@
 #ifndef ORIEL_AM_ISSUE_H
 #define ORIEL_AM_ISSUE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "op/acc.h"
@@ -28,6 +30,12 @@ struct link;
  * room for the rest, *acc, now. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
  */
 int am_issue(struct oriel_win *win, struct link *link, struct acc *acc);
+
+/*
+ * Returns whether messages are faster than system calls: the target polls, or has room and will
+ * poll in the epoch's fence.
+ */
+bool am_issue_pays(struct link *link, size_t bytes);
 
 /*
  * Has the target apply a list, which am_encode_list has made, on bytes of that span; errors name

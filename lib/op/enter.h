@@ -67,8 +67,8 @@ int win_leave_with(struct oriel_win *win, int rc);
 
 /*
  * Enters the window on the fast path: nothing has to be reported or sent, and no other thread wants
- * the lock. Returns false if win_enter is needed; nothing has happened. A window that this thread
- * has entered before is alive as long as the thread owns its lock.
+ * the lock. False: nothing has happened. A window that this thread has entered before is alive as
+ * long as the thread owns its lock.
  */
 static inline bool win_enter_at_once(struct oriel_win *win)
 {

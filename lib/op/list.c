@@ -64,9 +64,10 @@ bool list_is_checked(struct oriel_win *win, struct link *link, const struct list
 
 /* Lists as active messages. */
 
-bool list_takes_messages(struct link *link)
+bool list_takes_messages(struct link *link, size_t bytes)
 {
-	return direct_has_lists(&link->peer->direct) && (link->marks & LINK_AM || am_is_polled(link->peer));
+	return direct_has_lists(&link->peer->direct) &&
+	       ((link->marks & (LINK_ACCESS | LINK_AM)) == (LINK_ACCESS | LINK_AM) || am_issue_pays(link, bytes));
 }
 
 /* The pieces of one message: those from the list's place to `end` that are not empty. */
@@ -348,7 +349,7 @@ static int send_alike(struct oriel_win *win, struct link *link, const struct ori
 static bool are_for_messages(struct oriel_win *win, struct link *link, const struct oriel_alike *alike,
                              struct acc_span span)
 {
-	return alike->places->longest_bytes <= LIST_PIECE_BYTES && span.bytes <= UINT32_MAX && list_takes_messages(link) &&
+	return alike->places->longest_bytes <= LIST_PIECE_BYTES && span.bytes <= UINT32_MAX && list_takes_messages(link, 0) &&
 	       (!link_remote_regions(link) || remote_region_unmapped(win, link, span.from, span.bytes)) &&
 	       (!alike->put || !link->read_only);
 }

@@ -4,10 +4,10 @@
  *
  * DESIGN NOTES
  *
- * A vector call to memory that is not mapped is many small operations, which go out together:
+ * A vector call to memory that is not mapped is many small operations:
  *
  *   an active message   holds many (op/am_codec.h): accumulate operations whose route it is, and
- *                       puts and gets, as operations on bytes, if the target polls.
+ *                       puts and gets, as operations on bytes, if am_issue_pays.
  *   a system call       of softverbs moves many pieces of private memory (soft/extension.h).
  *                       Few puts travel together.
  *
@@ -94,10 +94,10 @@ struct list {
 };
 
 /*
- * Returns whether an active message is faster than a system call: the target polls, or a message to
- * it is under way. A target that applies messages does not say that it polls.
+ * Returns whether am_issue_pays, or in access epochs a message is under way: a target that applies
+ * messages does not say that it polls.
  */
-bool list_takes_messages(struct link *link);
+bool list_takes_messages(struct link *link, size_t bytes);
 
 /*
  * Returns whether all pieces may go out, without a check of each: they are pairs (pieces.h), in
@@ -120,7 +120,7 @@ int list_issue_piece(struct oriel_win *win, struct link *link, struct list *list
  */
 int list_send_alike(struct oriel_win *win, struct link *link, const struct oriel_alike *alike, int at);
 
-/* Moves a row, which has been placed, by system calls. False: it must be issued, all of it. */
+/* Moves a row, which has been placed, by system calls. False: all of it must be issued. */
 bool list_move_row(struct oriel_win *win, struct link *link, const struct acc *row);
 
 /* Issues or defers MOVE_MAX puts or gets, that have been checked. ERRORS: as issue_or_defer. */

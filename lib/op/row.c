@@ -157,7 +157,7 @@ static int send_row(struct oriel_win *win, const struct oriel_row *row, struct a
 		return rc;
 	if (!row_place(win, link, acc, row->disp))
 		return ORIEL_ROW_NOT;
-	if (row->accumulates || list_takes_messages(link))
+	if (row->accumulates || list_takes_messages(link, acc_bytes(acc)))
 		return acc_issue_or_defer(win, link, acc, call);
 	return !row->woven && list_move_row(win, link, acc) ? 0 : ORIEL_ROW_NOT;
 }

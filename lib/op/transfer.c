@@ -241,13 +241,22 @@ static struct list list_of(const struct vector *v)
 		                  .call = v->call };
 }
 
+static size_t target_bytes(const struct list *list)
+{
+	size_t bytes = 0;
+
+	for (int i = 0; i < list->count; i++)
+		bytes += list->target[i].size_bytes;
+	return bytes;
+}
+
 static int vector_issue(struct oriel_win *win, struct link *link, struct list *list)
 {
 	struct walk *here = list->op == ORIEL_NO_OP ? &list->result : &list->origin;
 	struct stretches stretches;
 	int rc = 1;
 
-	list->alone = link_mapped(link) || !list_takes_messages(link);
+	list->alone = link_mapped(link) || !list_takes_messages(link, target_bytes(list));
 	stretches.count = 0;
 	while (rc >= 0 && list->at < list->count) {
 		rc = list_send(win, link, list);
@@ -257,10 +266,7 @@ static int vector_issue(struct oriel_win *win, struct link *link, struct list *l
 	return rc < 0 ? rc : issue_stretches(win, link, &stretches, list->call);
 }
 
-/*
- * The fast path, for short pieces of mapped memory (pieces.h). Returns false if it cannot; nothing
- * has happened.
- */
+/* The fast path, for short pieces of mapped memory. False: nothing has happened. */
 static bool copy_equal_pieces(struct oriel_win *win, int rank, const struct vector *v)
 {
 	const struct oriel_origin_piece *origin = v->origin;
@@ -319,7 +325,7 @@ static int vector_any(struct oriel_win *win, int rank, const struct vector *v)
 	if (rc || bytes == 0)
 		return rc;
 	if (is_row && row_place(win, link, &row, v->target->disp)) {
-		if (list_takes_messages(link))
+		if (list_takes_messages(link, bytes))
 			return acc_issue_or_defer(win, link, &row, v->call);
 		if (list_move_row(win, link, &row))
 			return 0;

@@ -21,6 +21,7 @@
 #include "win/win.h"
 #include "op/element.h"
 #include "op/row.h"
+#include "service_pause.h"
 
 #define SHARE_BYTES (4 * LOCKED_PAGE_BYTES)
 #define PIECES 40
@@ -797,9 +798,9 @@ static void pieces_alike(struct multi *m)
 
 /* Lists that find no room at their target. */
 
-enum { CALLED = ADDRESS - 1, LISTS = 200, LIST_PIECES = 32 };
+enum { CALLED = ADDRESS - 1, ABSENT = ADDRESS - 2, LISTS = 200, LIST_PIECES = 32 };
 
-/* Puts words with gaps that grow. They go by messages, since one is under way before. */
+/* Puts words with gaps that grow. */
 static void put_lists(struct multi *m, oriel_win *win)
 {
 	struct oriel_origin_piece origin[LIST_PIECES];
@@ -811,12 +812,16 @@ static void put_lists(struct multi *m, oriel_win *win)
 		origin[i] = (struct oriel_origin_piece){ &words[i], sizeof(words[i]) };
 		target[i] = (struct oriel_target_piece){ (size_t)(i * (i + 3)) * sizeof(words[i]), sizeof(words[i]) };
 	}
-	CHECK_OK(m, oriel_accumulate(win, words, 1, ORIEL_DOUBLE, ORIEL_REPLACE, 0, sizeof(words[0])));
 	for (uint64_t i = 1; i <= LISTS; i++) {
 		CHECK_OK(m, oriel_putv(win, origin, LIST_PIECES, 0, target, LIST_PIECES));
 		multi_raise(m, CALLED, i);
 	}
-	CHECK_OK(m, oriel_win_flush(win, 0));
+}
+
+static void check_lists(struct multi *m, const struct multi_window *w)
+{
+	for (int i = 0; m->rank == 0 && i < LIST_PIECES; i++)
+		CHECK(m, ((const int64_t *)(const void *)w->base)[i * (i + 3)] == i + 1);
 }
 
 /* Serves, with all page locks held, until the last rank waits for room. */
@@ -849,13 +854,57 @@ static void lists_without_room(struct multi *m)
 	multi_sync(m);
 	if (m->rank == 0)
 		serve_until_full(m);
-	else if (m->rank == m->size - 1)
+	else if (m->rank == m->size - 1) { /* by messages, since one is under way before */
+		CHECK_OK(m, oriel_accumulate(w.win, &(double){ 0 }, 1, ORIEL_DOUBLE, ORIEL_REPLACE, 0, sizeof(double)));
 		put_lists(m, w.win);
+		CHECK_OK(m, oriel_win_flush(w.win, 0));
+	}
 	hold_all(m, false);
 	CHECK_OK(m, oriel_win_unlock_all(w.win));
 	CHECK_OK(m, oriel_barrier(m->job));
-	for (int i = 0; m->rank == 0 && i < LIST_PIECES; i++)
-		CHECK(m, ((const int64_t *)(const void *)w.base)[i * (i + 3)] == i + 1);
+	check_lists(m, &w);
+	multi_window_close(m, &w);
+}
+
+/*
+ * A target that is outside of calls gets lists as messages, since it will poll in its fence. They
+ * do not wait for room: no thread of it applies them before.
+ */
+static void put_to_absent(struct multi *m, oriel_win *win)
+{
+	struct peer *peer = peer_find(m->job, 0);
+	uint64_t before = peer->am_sender ? peer->am_sender->sent : 0;
+
+	while (direct_polls(&peer->direct) && !multi_failed(m))
+		usleep(100);
+	put_lists(m, win);
+	if (direct_has_lists(&peer->direct))
+		CHECK(m, peer->am_sender->sent > before && peer->am_sender->sent < before + LISTS);
+}
+
+static void lists_before_a_fence(struct multi *m)
+{
+	static struct service_pause pause;
+	struct multi_window w;
+
+	multi_window_open_as(m, &w, 4 * LOCKED_PAGE_BYTES, NULL, false);
+	multi_warm(m, w.win);
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	if (m->rank == m->size - 1) /* the room is made */
+		CHECK_OK(m, oriel_accumulate(w.win, &(float){ 0 }, 1, ORIEL_FLOAT, ORIEL_SUM, 0, sizeof(double)));
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	if (m->rank == 0) {
+		service_pause_begin(m, &pause);
+		multi_raise(m, ABSENT, 1);
+		multi_await(m, CALLED, LISTS);
+	} else if (m->rank == m->size - 1) {
+		multi_await(m, ABSENT, 1);
+		put_to_absent(m, w.win);
+	}
+	CHECK_OK(m, oriel_win_fence(w.win, 0));
+	if (m->rank == 0)
+		service_pause_end(&pause);
+	check_lists(m, &w);
 	multi_window_close(m, &w);
 }
 
@@ -865,6 +914,7 @@ static const struct multi_case cases[] = {
 	{ "A7_D6_named_rows", 0, named_rows },
 	{ "D1_D4_pieces_alike", 0, pieces_alike },
 	{ "A7_lists_without_room", 0, lists_without_room },
+	{ "D2_lists_before_a_fence", 0, lists_before_a_fence },
 	{ "A14_pieces_of_a_page_that_is_held", 0, held_page },
 	{ "L3_words_of_pages_that_are_held", 0, words_of_held_pages },
 	{ "A9_lists_of_single_words", 0, one_word_by_all },
