@@ -47,7 +47,6 @@ static void tell(struct peer *peer, struct am_ack *ack, bool by_wire)
 		wire_put_behind(&peer->wire, wire_sge(ack, sizeof(*ack), 0), to, false, &unused);
 }
 
-/* A peer that is not up is dead, and needs no answer. */
 static void tell_applied(struct am_receiver *ring)
 {
 	ring->ack.applied = ring->taken;
@@ -123,15 +122,32 @@ static void copy_next(const struct am_receiver *ring, struct am *am)
 		memcpy(am->data + AM_LINE_BYTES, next->data + AM_LINE_BYTES, AM_INLINE_BYTES - AM_LINE_BYTES);
 }
 
+/* Returns where the operands lie; NULL: they cannot be read. */
+static const uint8_t *find_data(const struct am_receiver *ring, const struct am *am)
+{
+	uint8_t *pulled = ring->peer->job->am.pulled;
+	struct am_pull pull;
+
+	if (am->call != AM_PULL)
+		return ring->data;
+	memcpy(&pull, am->data, sizeof(pull));
+	if (pull.size_bytes > AM_PULLED_BYTES ||
+	    !direct_pull(&ring->peer->direct, pull.addr, pulled, (size_t)pull.size_bytes))
+		return NULL;
+	return pulled;
+}
+
 /* False: the next message has to wait. */
 static bool take_message(struct am_receiver *ring)
 {
 	struct am_service *service = &ring->peer->job->am;
 	_Alignas(AM_ALIGN) struct am am;
+	const uint8_t *data;
 	int bytes;
 
 	copy_next(ring, &am);
-	bytes = service->handler->apply(ring->peer->job, &am, ring->data, service->result);
+	data = find_data(ring, &am);
+	bytes = data ? service->handler->apply(ring->peer->job, &am, data, service->result) : -AM_UNKNOWN;
 	if (bytes == AM_LATER)
 		return false;
 	write_held(ring, &am);
@@ -246,6 +262,14 @@ void am_leave_window(struct oriel_job *job, uint32_t slot)
 
 /* Wakeups. */
 
+/* Tries to read the peer's area. Returns AM_RING_PULLS or 0. */
+static uint64_t find_pulls(struct peer *peer)
+{
+	uint64_t word;
+
+	return direct_pull(&peer->direct, peer->remote_area.addr, &word, sizeof(word)) ? AM_RING_PULLS : 0;
+}
+
 static bool make_ring(struct peer *peer)
 {
 	struct am_service *am = &peer->job->am;
@@ -254,7 +278,9 @@ static bool make_ring(struct peer *peer)
 
 	if (!am->result)
 		am->result = calloc(1, AM_LARGEST_BYTES);
-	if (!ring || !am->result || slab_alloc(&peer->job->slabs, AM_RING_BYTES, &piece)) {
+	if (!am->pulled)
+		am->pulled = malloc(AM_PULLED_BYTES);
+	if (!ring || !am->result || !am->pulled || slab_alloc(&peer->job->slabs, AM_RING_BYTES, &piece)) {
 		free(ring);
 		return false;
 	}
@@ -262,7 +288,8 @@ static bool make_ring(struct peer *peer)
 	ring->slots = piece.addr;
 	ring->data = (uint8_t *)piece.addr + AM_SLOTS * sizeof(struct am);
 	ring->next = am->list;
-	peer->am_ring = (struct segment_ref){ (uint64_t)(uintptr_t)piece.addr, piece.keys[peer->device->index].rkey, 0 };
+	peer->am_ring = (struct segment_ref){ (uint64_t)(uintptr_t)piece.addr | find_pulls(peer),
+		                                  piece.keys[peer->device->index].rkey, 0 };
 	__atomic_store_n(&peer->am_receiver, ring, __ATOMIC_RELEASE); /* pairs with the loads of threads that drain it */
 	__atomic_store_n(&am->list, ring, __ATOMIC_RELEASE);
 	return true;
@@ -352,6 +379,7 @@ void am_close(struct oriel_job *job)
 	}
 	free(job->am.windows);
 	free(job->am.result);
+	free(job->am.pulled);
 	pthread_mutex_destroy(&job->am.lock);
 	pthread_mutex_destroy(&job->am.wakeups);
 }

@@ -57,8 +57,9 @@ struct am_receiver {
 struct am_handler {
 	/*
 	 * Applies a copy of a message, with the ring's data of AM_DATA_BYTES, which the sender may
-	 * change. Writes the result, of AM_LARGEST_BYTES at most, and returns its size. A negative enum
-	 * am_verdict refuses the message; that and AM_LATER leave everything unchanged. Under am->lock.
+	 * change, or those of AM_PULL. Writes the result, of AM_LARGEST_BYTES at most, and returns its
+	 * size. A negative enum am_verdict refuses the message; that and AM_LATER leave everything
+	 * unchanged. Under am->lock.
 	 */
 	int (*apply)(struct oriel_job *job, const struct am *am, const uint8_t *data, void *result);
 };
@@ -70,6 +71,7 @@ struct am_service {
 	pthread_mutex_t lock;
 	const struct am_handler *handler;
 	void *result;
+	uint8_t *pulled; /* AM_PULLED_BYTES */
 	void **windows; /* by slot: struct oriel_win, for the handler */
 	uint32_t window_capacity;
 	struct am_receiver *list;   /* grows at its head, under `wakeups`; never shrinks */

@@ -26,7 +26,7 @@ static void sender_free(struct am_sender *out)
 	free(out);
 }
 
-/* Finds or makes the sender's side for a peer. NULL: out of memory. */
+/* NULL: out of memory. */
 static struct am_sender *out_of(struct peer *peer)
 {
 	struct am_sender *out = __atomic_load_n(&peer->am_sender, __ATOMIC_ACQUIRE), *made; /* pairs with the store below */
@@ -43,7 +43,7 @@ static struct am_sender *out_of(struct peer *peer)
 	return out;
 }
 
-/* Reads the place of our ring, which the peer writes. Returns whether it is complete. */
+/* Returns whether the peer has written the place of our ring. */
 static bool ring_of(const struct peer *peer, struct segment_ref *ring)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)&peer->area->am_ring;
@@ -86,7 +86,8 @@ static int refused_error(const struct am_subject *about, enum am_verdict verdict
 		               about->call, about->window, about->rank, (unsigned long long)about->disp_bytes);
 	if (verdict == AM_UNKNOWN)
 		return err_set(ORIEL_ERR_PEER,
-		               "%s: %s: rank %d has refused %u bytes at byte %llu: it does not have the window (any more)",
+		               "%s: %s: rank %d has refused %u bytes at byte %llu: it does not have the window (any more), or "
+		               "cannot read the operands",
 		               about->call, about->window, about->rank, about->size_bytes,
 		               (unsigned long long)about->disp_bytes);
 	if (verdict == AM_READ_ONLY)
@@ -353,6 +354,7 @@ static int find_ring(struct peer *peer, struct am_sender *out)
 	answered = ring_of(peer, &ring);
 	if (answered && ring.addr != 0) {
 		out->ring = ring;
+		out->ring.addr &= ~AM_RING_PULLS;
 		return 1;
 	}
 	wake(peer, out);
@@ -420,6 +422,13 @@ bool am_has_room(struct peer *peer, size_t bytes)
 	room = out->sent - out->applied < AM_SLOTS / 2 && out->data_head - out->data_tail + bytes <= AM_DATA_BYTES / 2;
 	owned_lock_give(&out->lock);
 	return room;
+}
+
+bool am_is_pulled(const struct peer *peer)
+{
+	struct segment_ref ring;
+
+	return ring_of(peer, &ring) && ring.addr & AM_RING_PULLS;
 }
 
 int am_send(struct peer *peer, const struct am_message *message, struct am_sent *sent)

@@ -126,6 +126,9 @@ bool am_is_polled(struct peer *peer);
 /* Returns whether the peer has a ring with room; asks for one. */
 bool am_has_room(struct peer *peer, size_t bytes);
 
+/* Returns whether the peer takes AM_PULL. */
+bool am_is_pulled(const struct peer *peer);
+
 /*
  * Acts as am_send without a wait: returns 0 also while earlier requests are under way, or if the
  * device does not place writes in order.

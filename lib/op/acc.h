@@ -62,7 +62,6 @@ struct acc_span {
 	uint64_t from, bytes;
 };
 
-/* Returns the bytes from the first to the last that an operation names at the target. */
 static inline struct acc_span acc_span(const struct acc *acc)
 {
 	struct acc_span span = { acc->remote_addr, element_span(acc->type, acc->count) };
@@ -91,7 +90,6 @@ static inline bool acc_row_is_even(enum oriel_type type, int64_t distance)
 	return !element_has_padding(type) && distance % element_types[type].size_bytes == 0;
 }
 
-/* Drops the first blocks from a row. */
 static inline void acc_advance_row(struct acc *acc, uint32_t blocks)
 {
 	acc->blocks -= blocks;
@@ -129,7 +127,6 @@ static inline bool acc_is_word(enum oriel_type type)
 	return type == ORIEL_INT64 || type == ORIEL_UINT64;
 }
 
-/* Returns whether elements of the type are words if they begin at this address. */
 static inline bool acc_are_words(enum oriel_type type, uint64_t addr)
 {
 	return acc_is_word(type) && addr % sizeof(uint64_t) == 0;

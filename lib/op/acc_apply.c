@@ -36,8 +36,8 @@ static void apply_first(struct page_locks *ours, struct page_lock_table *page_lo
 
 /*
  * Applies the operation some pages at a time: taking a lock waits for all stores before it, so
- * locks are taken before stores are made. An unaligned element may lie in two pages; it belongs to
- * that of its first byte. Returns false if a lock is not free: *acc has become the rest.
+ * locks are taken before stores are made. Returns false if a lock is not free: *acc has become the
+ * rest.
  */
 static bool apply_upwards(struct page_locks *ours, struct page_lock_table *page_locks, struct acc *acc, uint64_t there)
 {

@@ -177,12 +177,18 @@ static bool has_copies(struct oriel_win *win, struct link *link)
 /* A target that polls applies fewer bytes faster. */
 #define COPIED_MIN_BYTES ((size_t)2 << 10)
 
+/* Returns whether a message is faster than copies. */
+static bool is_for_target(struct link *link, const struct acc *acc)
+{
+	if (acc->blocks > 0 || element_span(acc->type, acc->count) < COPIED_MIN_BYTES)
+		return am_issue_pays(link, acc_bytes(acc));
+	return am_is_polled(link->peer) && am_pulls(link, acc);
+}
+
 static bool takes_copies(struct oriel_win *win, struct link *link, const struct acc *acc)
 {
-	const bool many = acc->blocks == 0 && element_span(acc->type, acc->count) >= COPIED_MIN_BYTES;
-
 	return acc->blocks <= ACC_COPIED_MAX && row_is_whole_in_copies(acc) && has_copies(win, link) &&
-	       !would_pass_am(win, link, acc_span(acc)) && (many || !am_issue_pays(link, acc_bytes(acc)));
+	       !would_pass_am(win, link, acc_span(acc)) && !is_for_target(link, acc);
 }
 
 bool acc_list_takes_copies(struct oriel_win *win, struct link *link, struct acc_span span)

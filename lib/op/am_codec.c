@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "base/copy_blocks.h"
+#include "base/util.h"
 
 static_assert(2 * 8 <= AM_INLINE_BYTES && ELEMENT_BYTES_MAX <= AM_INLINE_BYTES, "one element fits the slot");
+
+#define PULLED_MOST (UINT16_MAX / 2 + 1) /* elements; whole pages of bytes */
 
 static uint32_t span(const struct acc *acc, uint32_t count)
 {
@@ -50,6 +53,22 @@ uint32_t am_encode(const struct acc *acc, struct am_message *message, uint8_t sw
 		message->data = swap_operands;
 		message->am.data_bytes = (uint16_t)(2 * size);
 	}
+	return count;
+}
+
+uint32_t am_encode_pull(const struct acc *acc, struct am_message *message, struct am_pull *pull)
+{
+	size_t most = min_size(AM_PULLED_BYTES / element_types[acc->type].size_bytes, PULLED_MOST);
+	uint32_t count = (uint32_t)min_size(acc->count, most);
+
+	clear(message);
+	*pull = (struct am_pull){ (uintptr_t)acc->origin, span(acc, count) };
+	message->am.call = AM_PULL;
+	message->am.type = acc->type;
+	message->am.op = acc->op;
+	message->am.count = (uint16_t)count;
+	message->am.data_bytes = sizeof(*pull);
+	message->data = pull;
 	return count;
 }
 
@@ -99,10 +118,13 @@ static bool is_legal_op(const struct am *am)
 static bool is_legal(const struct am *am)
 {
 	bool fetches = am->wants_result == 1;
+	const uint32_t most = am->call == AM_PULL ? AM_PULLED_BYTES : AM_LARGEST_BYTES;
 
 	if (!element_known(am->type) || am->wants_result > 1 || am->count < 1 ||
-	    am->count > AM_LARGEST_BYTES / element_types[am->type].size_bytes)
+	    am->count > most / element_types[am->type].size_bytes)
 		return false;
+	if (am->call == AM_PULL)
+		return !fetches && am->blocks == 0 && is_legal_op(am);
 	if (am->call == AM_SWAP)
 		return element_types[am->type].comparable && am->op == ORIEL_REPLACE && am->count == 1 && fetches;
 	return am->call == AM_ACCUMULATE && is_legal_op(am);
@@ -136,6 +158,16 @@ static bool take_row(const struct am *am, struct acc *acc)
 	return true;
 }
 
+static bool take_pulled(const struct am *am, const uint8_t *data, struct acc *acc)
+{
+	struct am_pull pull;
+
+	memcpy(&pull, am->data, sizeof(pull));
+	acc->origin = data;
+	acc->remote_addr = am->disp_bytes;
+	return am->data_at == AM_INLINE && am->data_bytes == sizeof(pull) && pull.size_bytes == acc_bytes(acc);
+}
+
 bool am_decode(const struct am *am, const uint8_t *data, void *result, struct acc *acc)
 {
 	uint32_t bytes;
@@ -143,6 +175,8 @@ bool am_decode(const struct am *am, const uint8_t *data, void *result, struct ac
 	if (!is_legal(am))
 		return false;
 	*acc = (struct acc){ .type = am->type, .op = am->op, .count = am->count };
+	if (am->call == AM_PULL)
+		return take_pulled(am, data, acc);
 	if (am->blocks > 0 && !take_row(am, acc))
 		return false;
 	bytes = operand_bytes(am, acc);

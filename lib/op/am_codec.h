@@ -31,6 +31,9 @@ struct am_piece {
  */
 uint32_t am_encode(const struct acc *acc, struct am_message *message, uint8_t swap_operands[2 * ELEMENT_BYTES_MAX]);
 
+/* Acts as am_encode for operands that the target reads; *pull is room for the message's data. */
+uint32_t am_encode_pull(const struct acc *acc, struct am_message *message, struct am_pull *pull);
+
 /*
  * Writes as many blocks of a row as one message takes into `data`, of AM_LARGEST_BYTES, and fills
  * in the message without its window. Returns their number; a block fits a message.
@@ -38,9 +41,9 @@ uint32_t am_encode(const struct acc *acc, struct am_message *message, uint8_t sw
 uint32_t am_encode_row(const struct acc *acc, uint8_t *data, struct am_message *message);
 
 /*
- * Fills in the operation of a message; `data` is the ring's, of AM_DATA_BYTES, and remote_addr
- * becomes the displacement. Returns false if the message makes no sense; *acc must not be used
- * then.
+ * Fills in the operation of a message; `data` is the ring's, of AM_DATA_BYTES, or, of AM_PULL, what
+ * has been read; remote_addr becomes the displacement. Returns false if the message makes no sense;
+ * *acc must not be used then.
  */
 bool am_decode(const struct am *am, const uint8_t *data, void *result, struct acc *acc);
 

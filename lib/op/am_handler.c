@@ -83,8 +83,6 @@ static int apply_to_elements(struct oriel_job *job, const struct am *am, const u
 	return rc == 0 && acc.result ? (int)acc_bytes(&acc) : rc;
 }
 
-/* The pieces of a list lie in one region of a dynamic window, or in the window's memory. */
-
 static int apply_list_to_region(struct oriel_win *win, const struct am_list *list, struct acc_span span)
 {
 	bool applied;

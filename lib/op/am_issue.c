@@ -42,6 +42,11 @@ static bool is_placed(const struct link *link)
 	return wire_done(wire, link->last_number) && (!link->peer->device->read_behind || wire->flag_mode == FLAG_WRITE);
 }
 
+static bool uses_memory(const struct am_message *message)
+{
+	return message->result_bytes > 0 || message->am.call == AM_PULL;
+}
+
 /* Sends a message for this window. Returns 1: sent; 0: no room; or an error. */
 static int send_message(struct oriel_win *win, struct link *link, struct am_message *message)
 {
@@ -60,8 +65,14 @@ static int send_message(struct oriel_win *win, struct link *link, struct am_mess
 	link->ext->am_number = sent.number;
 	link->last_number = sent.request;
 	link->ext->am_request = alone ? sent.request : 0;
-	link->marks |= message->result_bytes > 0 ? LINK_AM | LINK_TOUCHED | LINK_GOT : LINK_AM | LINK_TOUCHED;
+	link->marks |= uses_memory(message) ? LINK_AM | LINK_TOUCHED | LINK_GOT : LINK_AM | LINK_TOUCHED;
 	return 1;
+}
+
+bool am_pulls(const struct link *link, const struct acc *acc)
+{
+	return acc->blocks == 0 && !acc->result && element_span(acc->type, acc->count) > AM_LARGEST_BYTES &&
+	       am_is_pulled(link->peer);
 }
 
 /* Sends one more message of an operation; returns what send_message does. */
@@ -69,7 +80,9 @@ static int send_some(struct oriel_win *win, struct link *link, struct acc *acc)
 {
 	uint8_t swap_operands[2 * ELEMENT_BYTES_MAX];
 	struct am_message message;
-	uint32_t count = am_encode(acc, &message, swap_operands);
+	struct am_pull pull;
+	uint32_t count =
+		am_pulls(link, acc) ? am_encode_pull(acc, &message, &pull) : am_encode(acc, &message, swap_operands);
 	int rc;
 
 	message.am.disp_bytes = acc->remote_addr - link->base;
@@ -81,7 +94,6 @@ static int send_some(struct oriel_win *win, struct link *link, struct acc *acc)
 	return rc;
 }
 
-/* Sends one more message of a row. */
 static int send_blocks(struct oriel_win *win, struct link *link, struct acc *acc)
 {
 	uint8_t data[AM_LARGEST_BYTES];

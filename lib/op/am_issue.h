@@ -25,11 +25,15 @@ struct oriel_win;
 struct link;
 
 /*
- * Has the target apply an operation. The origin memory is free on return; the result is there when
- * link_applied returns true. The caller holds win->lock. Returns 0, or ISSUE_LATER: there is no
- * room for the rest, *acc, now. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_MEMORY.
+ * Has the target apply an operation. The origin memory is free on return, unless the target reads
+ * it: then, as the result is there, when link_applied returns true. The caller holds win->lock.
+ * Returns 0, or ISSUE_LATER: there is no room for the rest, *acc, now. ERRORS: ORIEL_ERR_PEER,
+ * ORIEL_ERR_MEMORY.
  */
 int am_issue(struct oriel_win *win, struct link *link, struct acc *acc);
+
+/* Returns whether the target reads the operands. */
+bool am_pulls(const struct link *link, const struct acc *acc);
 
 /*
  * Returns whether messages are faster than system calls: the target polls, or has room and will

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Calls of softverbs beyond verbs: direct access to a peer's registered memory, synchronous copies,
- * and whether the device's atomics mix with the processor's. A program that runs on any device does
- * not link them, but looks them up by name (dlsym).
+ * Calls of softverbs beyond verbs. A program that runs on any device does not link them, but looks
+ * them up by name (dlsym).
  */
 #ifndef SOFT_EXTENSION_H
 #define SOFT_EXTENSION_H
@@ -61,6 +60,10 @@ __attribute__((visibility("default"))) softverbs_read_list_fn softverbs_read_lis
 /* Carries out RDMA WRITEs likewise, in order. Returns the bytes written; the rest needs verbs. */
 typedef uint64_t softverbs_write_list_fn(struct ibv_qp *qp, const struct softverbs_piece *pieces, size_t count);
 __attribute__((visibility("default"))) softverbs_write_list_fn softverbs_write_list;
+
+/* Reads memory that the peer has named, without a key. Returns 0 or an errno value. */
+typedef int softverbs_pull_fn(struct ibv_qp *qp, uint64_t addr, void *here, size_t size_bytes);
+__attribute__((visibility("default"))) softverbs_pull_fn softverbs_pull;
 
 /*
  * Returns whether a thread of the peer polls its completion queues, or did a moment ago: then it

@@ -18,6 +18,7 @@ const struct verbs_functions verbs_softverbs = {
 	.move = softverbs_move,
 	.read_list = softverbs_read_list,
 	.write_list = softverbs_write_list,
+	.pull = softverbs_pull,
 	.polls = softverbs_polls,
 	.served = softverbs_served,
 	.atomics_mix = softverbs_atomics_mix,

@@ -78,7 +78,6 @@ int page_locks_open(struct oriel_job *job);
 /* Maps the peer's page locks, if possible, once memory of the peer or of this rank is mapped. */
 void page_locks_map(struct peer *peer);
 
-/* Returns the lock index of an address at the owner. */
 static inline uint32_t page_lock_index(uint64_t there)
 {
 	return (uint32_t)(there / LOCKED_PAGE_BYTES % PAGE_LOCKS);

@@ -128,6 +128,19 @@ uint64_t direct_put_list_sync(struct direct_access *direct, const struct softver
 	return written;
 }
 
+bool direct_pull(struct direct_access *direct, uint64_t addr, void *here, size_t size_bytes)
+{
+	struct wire *wire = direct->wire;
+	bool pulled;
+
+	if (!direct->functions.pull)
+		return false;
+	owned_lock_take(&wire->lock);
+	pulled = wire->state == WIRE_UP && wire->qp && direct->functions.pull(wire->qp, addr, here, size_bytes) == 0;
+	owned_lock_give(&wire->lock);
+	return pulled;
+}
+
 static uint64_t *words_in(const struct direct_slab *slab, uint64_t addr, size_t size_bytes)
 {
 	uint64_t offset = addr - slab->addr;

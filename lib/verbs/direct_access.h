@@ -92,6 +92,9 @@ static inline bool direct_has_list_puts(const struct direct_access *direct)
 /* Puts all pieces likewise, in order. Returns the bytes put. */
 uint64_t direct_put_list_sync(struct direct_access *direct, const struct softverbs_piece *pieces, size_t count);
 
+/* Reads memory whose address the peer has sent. Returns false if that fails. */
+bool direct_pull(struct direct_access *direct, uint64_t addr, void *here, size_t size_bytes);
+
 /* Returns whether direct_word may succeed. */
 static inline bool direct_has_stores(const struct direct_access *direct)
 {

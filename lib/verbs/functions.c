@@ -30,7 +30,7 @@ static void find_global(const char *name, void *pointer)
 struct verbs_direct verbs_direct(const struct verbs_functions *functions)
 {
 	struct verbs_direct direct = { functions->map,        functions->unmap, functions->move,  functions->read_list,
-		                           functions->write_list, functions->polls, functions->served };
+		                           functions->write_list, functions->pull,  functions->polls, functions->served };
 
 	if (functions == &verbs_system && !getenv("ORIEL_TEST_NODE")) {
 		find_global("softverbs_map", &direct.map);
@@ -38,6 +38,7 @@ struct verbs_direct verbs_direct(const struct verbs_functions *functions)
 		find_global("softverbs_move", &direct.move);
 		find_global("softverbs_read_list", &direct.read_list);
 		find_global("softverbs_write_list", &direct.write_list);
+		find_global("softverbs_pull", &direct.pull);
 		find_global("softverbs_polls", &direct.polls);
 		find_global("softverbs_served", &direct.served);
 	}

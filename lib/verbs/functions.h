@@ -66,6 +66,7 @@ struct verbs_functions {
 	softverbs_move_fn *move;
 	softverbs_read_list_fn *read_list;
 	softverbs_write_list_fn *write_list;
+	softverbs_pull_fn *pull;
 	softverbs_polls_fn *polls;
 	softverbs_served_fn *served;
 	softverbs_atomics_mix_fn *atomics_mix;
@@ -128,6 +129,7 @@ struct verbs_direct {
 	softverbs_move_fn *move;
 	softverbs_read_list_fn *read_list;
 	softverbs_write_list_fn *write_list;
+	softverbs_pull_fn *pull;
 	softverbs_polls_fn *polls;
 	softverbs_served_fn *served;
 };

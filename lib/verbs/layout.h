@@ -349,7 +349,7 @@ static_assert(sizeof(struct ctrl_msg) == 64, "a control message is a cache line"
 #define GOODBYE 1u
 
 /* Counts changes of this layout. */
-#define LAYOUT_VERSION 7u
+#define LAYOUT_VERSION 8u
 
 /*
  * Active messages (am_recv.h). Each neighbour that has sent one writes a ring at the target:
@@ -368,7 +368,16 @@ enum am_call {
 	AM_ADD,            /* to the signal disp_bytes: one operand of 8 bytes */
 	AM_LIST,           /* as AM_ACCUMULATE, `count` pieces: a table of struct am_piece, then operands */
 	AM_QUESTION,       /* sync/question.h; no operands */
+	AM_PULL,           /* as AM_ACCUMULATE; the target reads the operands at struct am_pull */
 };
+
+struct am_pull {
+	uint64_t addr; /* in the sender's memory */
+	uint64_t size_bytes;
+};
+
+#define AM_PULLED_BYTES (64u << 10)
+#define AM_RING_PULLS UINT64_C(1) /* in a ring's address: its owner takes AM_PULL */
 
 struct am {
 	uint64_t stamp;        /* number on its connection, from 1; written after the rest */

@@ -62,7 +62,7 @@ static void apply_list(const struct am *am, const uint8_t *ring)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_Alignas(AM_ALIGN) struct am am;
-	uint8_t *ring = calloc(1, AM_DATA_BYTES), result;
+	uint8_t *ring = calloc(1, AM_PULLED_BYTES), result; /* as long as AM_DATA_BYTES, and what AM_PULL reads */
 	struct acc acc;
 	uint64_t value;
 	uint32_t signal;

@@ -66,6 +66,45 @@ static void long_vectors(struct multi *m)
 	free(before);
 }
 
+#define LARGE_COUNT 8192 /* elements; the target reads them from the origin's memory if it polls */
+
+/* Overwrites the operands after flush_local. */
+static void add_and_overwrite(struct multi *m, const struct multi_window *w, double *data)
+{
+	for (int i = 0; i < LARGE_COUNT; i++)
+		data[i] = 1;
+	CHECK_OK(m, oriel_accumulate(w->win, data, LARGE_COUNT, ORIEL_DOUBLE, ORIEL_SUM, 0, 0));
+	CHECK_OK(m, oriel_win_flush_local(w->win, 0));
+	memset(data, 0xff, LARGE_COUNT * sizeof(*data));
+	CHECK_OK(m, oriel_win_flush(w->win, 0));
+}
+
+/* Rank 0 waits, and polls, in the fences of another window. */
+static void large_operands_may_change(struct multi *m)
+{
+	double *data = multi_alloc(LARGE_COUNT * sizeof(*data));
+	struct multi_window w, other;
+	bool same = true;
+
+	multi_window_open(m, &w, LARGE_COUNT * sizeof(*data));
+	multi_window_open(m, &other, 64);
+	CHECK_OK(m, oriel_win_lock_all(w.win, ORIEL_MODE_NOCHECK));
+	for (int i = 0; i < ROUNDS; i++) {
+		if (m->rank == 1)
+			add_and_overwrite(m, &w, data);
+		CHECK_OK(m, oriel_win_fence(other.win, 0));
+	}
+	CHECK_OK(m, oriel_win_unlock_all(w.win));
+	multi_sync(m);
+	memcpy(data, w.base, LARGE_COUNT * sizeof(*data));
+	for (int i = 0; i < LARGE_COUNT; i++)
+		same &= data[i] == ROUNDS;
+	CHECK(m, m->rank == 1 || same);
+	multi_window_close(m, &other);
+	multi_window_close(m, &w);
+	free(data);
+}
+
 /*
  * Complete leaves its flag behind the active messages; the target's wait applies them before it
  * returns.
@@ -578,6 +617,7 @@ static void query_tells(struct multi *m)
 static const struct multi_case cases[] = {
 	{ "A2_fence_covers_records", 0, fence_covers_records },
 	{ "A7_long_vectors_are_split", 2, long_vectors },
+	{ "L15_large_operands_may_change", 2, large_operands_may_change },
 	{ "A2_wait_applies_what_came_before", 0, wait_applies_what_came_before },
 	{ "A2_held_back_ones_come_with_complete", 2, held_back_ones_come_with_complete },
 	{ "A14_target_computes", 0, target_computes },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * read_list.c - softverbs_read_list, softverbs_write_list: a list is read when the call returns, or
- * none of it counts; or it is written, up to the byte that the call returns
+ * none of it counts; or it is written, up to the byte that the call returns; and softverbs_pull
  *
  * The owner stands still in two cases, so only the caller can have moved the bytes.
  */
@@ -202,12 +202,30 @@ static enum lab_verdict list__of_mapped_memory_is_refused(void)
 	return finish(&two);
 }
 
+static enum lab_verdict pull__reads_what_the_peer_has_named(void)
+{
+	static uint8_t got[MEMORY];
+	softverbs_pull_fn *pull;
+	struct two two;
+	bool same = true;
+
+	if (!find_function("softverbs_pull", &pull))
+		return LAB_UNSUPPORTED;
+	CHECK(start_two(&two, owner, false) == LAB_PASSED);
+	CHECK(pull(two.lab.a.qp, two.theirs.addr, got, MEMORY) == 0);
+	for (size_t i = 0; i < MEMORY; i++)
+		same &= got[i] == byte_at(i);
+	CHECK(same && pull(two.lab.a.qp, 0, got, MEMORY) != 0);
+	return finish(&two);
+}
+
 static const struct lab_case cases[] = {
 	{ "list: is read at once", list__is_read_at_once, "lib/soft/post/move.c" },
 	{ "list: with a wrong piece is refused", list__with_a_wrong_piece_is_refused, "lib/soft/post/move.c" },
 	{ "list: is written at once", list__is_written_at_once, "lib/soft/post/move.c" },
 	{ "list: is written up to a wrong piece", list__is_written_up_to_a_wrong_piece, "lib/soft/post/move.c" },
 	{ "list: of mapped memory is refused", list__of_mapped_memory_is_refused, "lib/soft/post/move.c" },
+	{ "pull: reads what the peer has named", pull__reads_what_the_peer_has_named, "lib/soft/post/move.c" },
 };
 
 int main(int argc, char **argv)

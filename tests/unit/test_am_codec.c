@@ -239,6 +239,71 @@ static void row__of_nonsense_is_refused(void)
 	CU_ASSERT(!row_decodes(am));
 }
 
+/* Returns the first message of an operation on `count` elements, which the target reads. */
+static struct am_message make_pull(struct acc *acc, enum oriel_type type, size_t count, struct am_pull *pull)
+{
+	struct am_message message;
+
+	acc_init(acc, type, ORIEL_SUM, count);
+	acc->origin = operands;
+	acc->remote_addr = 0;
+	acc_advance(acc, am_encode_pull(acc, &message, pull));
+	message.am.data_at = AM_INLINE;
+	message.am.disp_bytes = DISP;
+	memcpy(message.am.data, message.data, message.am.data_bytes);
+	return message;
+}
+
+static void check_pull(enum oriel_type type, size_t count, size_t sent)
+{
+	struct am_pull pull;
+	struct acc acc, got;
+	struct am_message message = make_pull(&acc, type, count, &pull);
+
+	CU_ASSERT(acc.count == count - sent && pull.addr == (uintptr_t)operands);
+	CU_ASSERT(pull.size_bytes == element_span(type, sent) && pull.size_bytes <= AM_PULLED_BYTES);
+	CU_ASSERT_FATAL(am_decode(&message.am, data, results, &got));
+	CU_ASSERT(got.type == type && got.op == ORIEL_SUM && got.count == sent && got.blocks == 0);
+	CU_ASSERT(got.origin == data && !got.result && got.remote_addr == DISP);
+}
+
+static void pull__arrives_as_it_was(void)
+{
+	check_pull(ORIEL_DOUBLE, 1, 1);
+	check_pull(ORIEL_DOUBLE, AM_PULLED_BYTES / 8 + 1, AM_PULLED_BYTES / 8);
+	check_pull(ORIEL_LONG_DOUBLE, AM_PULLED_BYTES, AM_PULLED_BYTES / 16);
+	check_pull(ORIEL_UINT8, 1 << 20, AM_PULLED_BYTES / 2); /* counts have 16 bits */
+}
+
+static void pull__of_nonsense_is_refused(void)
+{
+	struct am_pull pull;
+	struct acc acc;
+	struct am_message message = make_pull(&acc, ORIEL_DOUBLE, 4, &pull);
+	struct am am = message.am;
+
+	CU_ASSERT(row_decodes(am));
+	am.count = 5; /* more than has been read */
+	CU_ASSERT(!row_decodes(am));
+	am.count = UINT16_MAX;
+	CU_ASSERT(!row_decodes(am));
+	am = message.am;
+	am.data_bytes = 8;
+	CU_ASSERT(!row_decodes(am));
+	am = message.am;
+	am.data_at = 0;
+	CU_ASSERT(!row_decodes(am));
+	am = message.am;
+	am.wants_result = 1;
+	CU_ASSERT(!row_decodes(am));
+	am = message.am;
+	am.blocks = 2;
+	CU_ASSERT(!row_decodes(am));
+	am = message.am;
+	am.op = ORIEL_NO_OP;
+	CU_ASSERT(!row_decodes(am));
+}
+
 void suite_am_codec(void)
 {
 	CU_pSuite s = CU_add_suite("am_codec", NULL, NULL);
@@ -248,4 +313,6 @@ void suite_am_codec(void)
 	CU_ADD_TEST(s, list__of_nonsense_is_refused);
 	CU_ADD_TEST(s, row__arrives_as_it_was);
 	CU_ADD_TEST(s, row__of_nonsense_is_refused);
+	CU_ADD_TEST(s, pull__arrives_as_it_was);
+	CU_ADD_TEST(s, pull__of_nonsense_is_refused);
 }

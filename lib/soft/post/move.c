@@ -375,3 +375,13 @@ SOFT_EXPORT uint64_t softverbs_write_list(struct ibv_qp *base, const struct soft
 	soft_unlock(&qp->lock);
 	return written;
 }
+
+SOFT_EXPORT int softverbs_pull(struct ibv_qp *base, uint64_t addr, void *here, size_t size_bytes)
+{
+	const struct soft_out *out = soft_qp_out(soft_qp(base));
+	struct iovec iov = { here, size_bytes };
+
+	if (soft_adversary.on || !out || !out->can_vm)
+		return EOPNOTSUPP;
+	return soft_vm_read(out->peer.pid, addr, &iov, 1, size_bytes);
+}
