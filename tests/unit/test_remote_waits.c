@@ -45,7 +45,7 @@ static void open_parts(void)
 		part->header.ended_ns = (uint64_t)BEGUN + 1000000000;
 		part->windows[0].key = WINDOW_KEY;
 		part->sites[0] =
-			(struct part_site){ .object = PART_NONE, .call = "MPI_Win_complete", .count = 1, .ticks = 10000000 };
+			(struct part_site){ .object = PART_NONE, .call = "MPI_Win_complete", .sizes = { 1 }, .ticks = 10000000 };
 	}
 }
 

@@ -12,7 +12,6 @@
 
 #define SHARED_LANE (PART_LANES - 1)
 #define PLACES (2 * PART_SITES) /* of the hash table */
-#define RECENTS 8
 
 /* The key of a site. */
 struct site_key {
@@ -22,47 +21,25 @@ struct site_key {
 	uint32_t lane;
 };
 
-#define NO_TARGET (-1)
-
-/* The end, at the target, of a site's last call. */
-struct site_end {
-	int target;    /* NO_TARGET: none yet */
-	int rank;      /* the target's, in the job */
-	uint64_t unit; /* of displacements */
-	uint64_t offset;
-};
-
-/* A site that the thread has called from. */
-struct recent {
-	const char *name;
-	const void *caller; /* NULL: none yet */
-	struct part_site *site;
-	struct site_end *end;
-	uint32_t window;
-	uint32_t index;
-} __attribute__((aligned(64)));
-
 static struct site_key keys[PART_SITES];
-static struct site_end ends[PART_SITES];
+static struct call_end ends[PART_SITES];
 static _Atomic uint16_t places[PLACES]; /* 0: free; else a site's index + 1 */
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t sharing = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint threads;
-static _Thread_local uint32_t lane_plus_1 __attribute__((tls_model("initial-exec")));
-static _Thread_local struct recent recents[RECENTS] __attribute__((tls_model("initial-exec")));
-_Thread_local uint32_t call_duties __attribute__((tls_model("initial-exec")));
+_Thread_local struct call_thread call_thread __attribute__((tls_model("initial-exec")));
 
 static uint32_t own_lane(void)
 {
 	uint32_t number;
 
-	if (lane_plus_1)
-		return lane_plus_1 - 1;
+	if (call_thread.lane_plus_1)
+		return call_thread.lane_plus_1 - 1;
 	number = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed);
-	lane_plus_1 = (number < SHARED_LANE ? number : SHARED_LANE) + 1;
-	if (number >= SHARED_LANE || trace_is_on() || !clock_is_counter)
-		call_duties |= DUTY_ALWAYS;
-	return lane_plus_1 - 1;
+	call_thread.lane_plus_1 = (number < SHARED_LANE ? number : SHARED_LANE) + 1;
+	if (number >= SHARED_LANE)
+		call_thread.duties |= DUTY_ALWAYS;
+	return call_thread.lane_plus_1 - 1;
 }
 
 static bool is_equal(const struct site_key *a, const struct site_key *b)
@@ -104,7 +81,7 @@ static uint32_t add(struct part *part, const struct site_key *key)
 		index = part->header.site_count;
 		site = &part->sites[index];
 		keys[index] = *key;
-		ends[index] = (struct site_end){ .target = NO_TARGET, .offset = CALL_NO_DISP };
+		ends[index] = (struct call_end){ .target = -1, .offset = CALL_NO_DISP };
 		site->object = object_find(part, key->caller, &site->offset);
 		site->window = key->window;
 		snprintf(site->call, sizeof(site->call), "%s", key->name);
@@ -114,52 +91,6 @@ static uint32_t add(struct part *part, const struct site_key *key)
 	}
 	pthread_mutex_unlock(&adding);
 	return index;
-}
-
-static uint32_t size_class(uint64_t bytes)
-{
-	uint32_t class = bytes ? 64 - (uint32_t)__builtin_clzll(bytes) : 0;
-
-	return class < PART_SIZES ? class : PART_SIZES - 1;
-}
-
-static inline void go_outside(struct part *part, const struct call *call, uint64_t ended)
-{
-	/* pairs with notes_inside */
-	__atomic_store_n(&part->presence.inside, part->presence.inside + ended - call->begun, __ATOMIC_RELAXED);
-	__atomic_store_n(&part->presence.entered, 0, __ATOMIC_RELAXED);
-	part->presence.left = ended;
-}
-
-/* Counts a call that has ended. */
-static inline void count(struct part *part, struct part_site *site, const struct call *call, uint64_t bytes,
-                         uint64_t ended)
-{
-	site->count++;
-	site->bytes += bytes;
-	site->ticks += ended - call->begun;
-	site->sizes[size_class(bytes)]++;
-	go_outside(part, call, ended);
-}
-
-static void change_target(struct part_site *site, struct site_end *end, const struct call *call)
-{
-	end->target = call->target;
-	end->rank = window_rank(call->window, call->target);
-	end->unit = window_unit(call->window);
-	end->offset = CALL_NO_DISP;
-	site->targets |= end->rank < 0 ? 0 : 1ULL << end->rank % 64;
-}
-
-/* Notes whether the call goes on where the one before it, to the same target, ended. */
-static inline void follow(struct part_site *site, struct site_end *end, const struct call *call, uint64_t bytes)
-{
-	uint64_t offset = call->disp * end->unit;
-
-	if (call->disp == CALL_NO_DISP)
-		return;
-	site->followed += offset == end->offset;
-	end->offset = offset + bytes;
 }
 
 /* ---- calls that others may wait for ---- */
@@ -185,16 +116,16 @@ static void begin(struct call_members *members, uint64_t begun)
 
 void call_begins(const struct call *call, enum part_event event)
 {
-	struct call_members members = { .window = call->window, .event = event };
+	struct call_members members = { .window = call_window(call), .event = event };
 	const struct part *part = part_of_process();
 
 	if (!part)
 		return;
-	members.number = window_count(call->window, event);
-	members.ranks = window_ranks(call->window, &members.count);
-	if (call->window == PART_NONE)
+	members.number = window_count(members.window, event);
+	members.ranks = window_ranks(members.window, &members.count);
+	if (members.window == PART_NONE)
 		members.count = part->header.size;
-	call_duties &= ~(uint32_t)DUTY_MEETING;
+	call_thread.duties &= ~(uint32_t)DUTY_MEETING;
 	begin(&members, call->begun);
 }
 
@@ -202,10 +133,11 @@ void call_begins(const struct call *call, enum part_event event)
 void signal_begins(const struct call *call, int target_rank)
 {
 	int count;
-	const int *ranks = window_ranks(call->window, &count);
+	uint32_t window = call_window(call);
+	const int *ranks = window_ranks(window, &count);
 
 	if (target_rank >= 0 && target_rank < count)
-		notes_add(EVENT_SIGNAL, call->window, (uint64_t)ranks[target_rank] + 1, call->begun);
+		notes_add(EVENT_SIGNAL, window, (uint64_t)ranks[target_rank] + 1, call->begun);
 }
 
 /* All members know a creation by the key that its window will have. */
@@ -224,106 +156,161 @@ void removal_begins(const struct call *call)
 {
 	struct call_members members = { .window = PART_NONE, .event = EVENT_COLLECTIVE };
 	const struct part *part = part_of_process();
+	uint32_t window = call_window(call);
 
-	if (!part || call->window == PART_NONE)
+	if (!part || window == PART_NONE)
 		return;
-	members.number = ~part->windows[call->window].key;
-	members.ranks = window_ranks(call->window, &members.count);
+	members.number = ~part->windows[window].key;
+	members.ranks = window_ranks(window, &members.count);
 	begin(&members, call->begun);
 }
 
 /* ---- calls ---- */
 
-/* Finds the site of a call, and keeps it. Returns false if there is no room: the call is lost. */
-static bool search(struct part *part, struct recent *recent, const struct call *call)
+/* Calls that found no room. */
+static struct part_site lost = { .object = PART_NONE, .window = PART_NONE };
+
+static bool is_shared(void)
 {
-	struct site_key key = { call->name, call->caller, call->window, own_lane() };
-	uint32_t place, index = find(&key, &place);
+	return call_thread.lane_plus_1 == SHARED_LANE + 1;
+}
+
+static void lock_shared(void)
+{
+	if (is_shared())
+		pthread_mutex_lock(&sharing);
+}
+
+static void unlock_shared(void)
+{
+	if (is_shared())
+		pthread_mutex_unlock(&sharing);
+}
+
+/* Returns the site's index, which it makes. PART_NONE: there is no room, and the call is lost. */
+static uint32_t find_or_add(struct part *part, const struct site_key *key)
+{
+	uint32_t place, index = find(key, &place);
 
 	if (index == PART_NONE)
-		index = add(part, &key);
-	if (index == PART_NONE) {
+		index = add(part, key);
+	if (index == PART_NONE)
 		__atomic_fetch_add(&part->header.lost, 1, __ATOMIC_RELAXED);
-		return false;
+	return index;
+}
+
+static void change_target(struct part_site *site, struct call_end *end, int target)
+{
+	int rank = window_rank(site->window, target);
+
+	end->target = target;
+	end->unit = window_unit(site->window);
+	end->offset = CALL_NO_DISP;
+	site->targets |= rank < 0 ? 0 : 1ULL << rank % 64;
+}
+
+static void count_at(struct part_site *site, struct call_end *end, const struct call *call, uint64_t disp)
+{
+	lock_shared();
+	call_count(site, call->bytes);
+	if (call->target >= 0 && site->window != PART_NONE) {
+		if (end->target != call->target)
+			change_target(site, end, call->target);
+		if (disp != CALL_NO_DISP)
+			call_follow(site, end, disp, call->bytes);
 	}
-	*recent = (struct recent){ key.name, key.caller, &part->sites[index], &ends[index], key.window, index };
-	return true;
+	unlock_shared();
 }
 
-static inline struct recent *recent_of(const struct call *call)
+/* Finds the call's site, and counts the call there. */
+static void count(struct part *part, struct call *call, uint64_t disp, const char *name, const void *caller)
 {
-	return &recents[(uintptr_t)call->caller / 8 % RECENTS];
+	uint64_t removals = __atomic_load_n(&window_removals, __ATOMIC_RELAXED);
+	struct site_key key = { name, caller, call_window(call), own_lane() };
+	uint32_t index = find_or_add(part, &key);
+
+	call->site = &lost;
+	if (index == PART_NONE)
+		return;
+	call->site = &part->sites[index];
+	count_at(call->site, &ends[index], call, disp);
+	if (!(call_thread.duties & DUTY_ALWAYS))
+		*call_recent(caller) = (struct call_recent){ caller, name, call->handle, removals, call->site, &ends[index] };
 }
 
-static inline bool is_recent(const struct recent *recent, const struct call *call)
+struct call call_enter_early(void)
 {
-	return recent->caller == call->caller && recent->name == call->name && recent->window == call->window;
+	struct part *part = part_of_process();
+	struct call call = { .target = -1, .begun = clock_ticks() };
+
+	if (part)
+		__atomic_store_n(&part->presence.entered, call.begun, __ATOMIC_RELAXED); /* pairs with notes_inside */
+	return call;
 }
 
-/* Ends a call that found no room. Its waits are no other call's. */
-static void lose(struct part *part, const struct call *call, uint64_t ended)
+void call_find(struct call *call, const char *name, uint64_t handle, const void *caller)
 {
-	waits_forget();
-	go_outside(part, call, ended);
-	if (call_duties & DUTY_MEETING)
-		meeting_end(part, ended);
+	struct part *part = part_of_process();
+
+	call->handle = handle;
+	if (part)
+		count(part, call, CALL_NO_DISP, name, caller);
 }
 
-static void take(struct part *part, const struct recent *recent, const struct call *call, uint64_t bytes)
+struct call call_enter_any(const char *name, uint64_t handle, int target, uint64_t disp, uint64_t bytes,
+                           const void *caller)
 {
-	bool has_target = call->target >= 0 && call->window != PART_NONE;
+	struct call call = { .handle = handle, .bytes = bytes, .target = target }, begun;
+	struct part *part = part_of_process();
+
+	call_thread.duties |= counted_part ? 0 : DUTY_ALWAYS;
+	if (part)
+		count(part, &call, disp, name, caller);
+	begun = call_enter_early();
+	call.begun = begun.begun;
+	return call;
+}
+
+void call_trace(const struct call *call, uint64_t ended)
+{
+	const struct part *part = part_of_process();
+
+	trace_add(call_thread.lane_plus_1 - 1, &(struct part_entry){ .begun = call->begun,
+	                                                             .ended = ended,
+	                                                             .bytes = call->bytes,
+	                                                             .rank = window_rank(call->site->window, call->target),
+	                                                             .site = (uint16_t)(call->site - part->sites),
+	                                                             .kind = PART_CALL });
+}
+
+/* The waits of a call that found no room are no other call's. */
+static void take(struct part *part, const struct call *call)
+{
+	bool is_lost = call->site == &lost;
 	uint64_t ended;
 
-	if (call_duties & DUTY_WAITS)
-		waits_take(part, recent->index, lane_plus_1 - 1, call->begun);
+	if (is_lost)
+		waits_forget();
+	else if (call_thread.duties & DUTY_WAITS)
+		waits_take(part, (uint32_t)(call->site - part->sites), call_thread.lane_plus_1 - 1, call->begun);
 	ended = clock_ticks();
-	count(part, recent->site, call, bytes, ended);
-	if (has_target && recent->end->target != call->target)
-		change_target(recent->site, recent->end, call);
-	if (has_target)
-		follow(recent->site, recent->end, call, bytes);
-	if (call_duties & DUTY_MEETING)
+	call_add_time(part, call, ended);
+	if (call_thread.duties & DUTY_MEETING)
 		meeting_end(part, ended);
-	if (part->header.chunk_count)
-		trace_add(lane_plus_1 - 1, &(struct part_entry){ .begun = call->begun,
-		                                                 .ended = ended,
-		                                                 .bytes = bytes,
-		                                                 .rank = has_target ? recent->end->rank : -1,
-		                                                 .site = (uint16_t)recent->index,
-		                                                 .kind = PART_CALL });
+	if (trace_is_on() && !is_lost)
+		call_trace(call, ended);
 }
 
-/* Records a call of any kind. */
-static __attribute__((noinline)) int leave_any(const struct call *call, uint64_t bytes, int rc)
+int call_leave_any(const struct call *call, int rc)
 {
-	struct recent *recent = recent_of(call);
 	struct part *part = part_of_process();
 
+	if (!part || !call->site)
+		return rc;
 	if (rc)
 		meeting_cancel();
-	if (!is_recent(recent, call) && !search(part, recent, call)) {
-		lose(part, call, clock_ticks());
-		return rc;
-	}
-	if (lane_plus_1 == SHARED_LANE + 1)
-		pthread_mutex_lock(&sharing);
-	take(part, recent, call, bytes);
-	if (lane_plus_1 == SHARED_LANE + 1)
-		pthread_mutex_unlock(&sharing);
+	lock_shared();
+	take(part, call);
+	unlock_shared();
 	return rc;
-}
-
-/* Most calls come from a site that the thread has just called from, and do not wait. */
-int call_leave(const struct call *call, uint64_t bytes, int rc)
-{
-	const struct recent *recent = recent_of(call);
-	struct part *part = part_of_process();
-
-	if (!part)
-		return rc;
-	if (call_duties || rc || !is_recent(recent, call) || recent->end->target != call->target)
-		return leave_any(call, bytes, rc);
-	count(part, recent->site, call, bytes, clock_counter());
-	follow(recent->site, recent->end, call, bytes);
-	return 0;
 }

@@ -4,9 +4,13 @@
  *
  * DESIGN NOTES
  *
- * A wrapper has the name of a call. It calls call_enter, the function behind it, and call_leave,
- * which adds the call to its site: name, place in the program, window, thread. Only the thread
- * writes its sites; threads beyond LANES share the last lane, under a lock.
+ * A wrapper has the name of a call. It calls call_enter, which counts the call at its site: name,
+ * place in the program, window, thread. Then it calls the function behind it, and call_leave, which
+ * adds the call's time. Only the thread writes its sites; threads beyond LANES share the last lane,
+ * under a lock.
+ *
+ * All that depends on the arguments is done before the call, so that none of them has to be kept
+ * until its end.
  *
  * While a call runs, the library reports what its waits are blocked on (see/tool.h). call_leave
  * adds that to the site's waits (waits.c).
@@ -23,6 +27,8 @@
 #include "see/board.h"
 #include "see/front/clock.h"
 #include "see/front/part.h"
+
+#pragma GCC visibility push(hidden)
 
 /* part.c: this process's part */
 
@@ -99,40 +105,193 @@ uint64_t notes_inside(int rank);
 /* Returns false as long as a rank of the job may run on another machine. */
 bool notes_know_all(void);
 
+/* windows.c: handles of windows; more below */
+
+/* The thread's last window. */
+struct window_last {
+	uint64_t handle;
+	uint64_t removals; /* as many windows had been removed */
+	uint32_t index;
+};
+
+extern _Thread_local struct window_last window_last __attribute__((tls_model("initial-exec")));
+extern uint64_t window_removals;
+
+/* As window_find, by a search. */
+uint32_t window_search(uint64_t handle);
+
+/* Returns the index of a window; PART_NONE: not recorded. */
+static inline uint32_t window_find(uint64_t handle)
+{
+	if (window_last.handle == handle && window_last.removals == __atomic_load_n(&window_removals, __ATOMIC_RELAXED))
+		return window_last.index;
+	return window_search(handle);
+}
+
+/* trace.c: the timeline; more below */
+
+/* The chunks of the timeline; 0: there is none. */
+extern uint32_t trace_chunks;
+
+static inline bool trace_is_on(void)
+{
+	return trace_chunks > 0;
+}
+
 /* call.c: calls */
 
 #define CALL_NO_DISP UINT64_MAX
+#define NO_WINDOW 0 /* a handle */
 
 struct call {
-	const char *name;   /* a literal: its address tells the calls apart */
-	const void *caller; /* behind the call, in the program */
-	uint32_t window;    /* index in the part, or PART_NONE */
-	int target;         /* member of the window; -1: none */
-	uint64_t disp;      /* at the target, in its units; CALL_NO_DISP: it does not matter */
-	uint64_t begun;     /* clock_ticks */
+	struct part_site *site; /* NULL: none, or not known yet */
+	uint64_t handle;        /* of the window, as the program knows it; NO_WINDOW */
+	uint64_t bytes;
+	uint64_t begun; /* clock_ticks */
+	int target;     /* member of the window; -1: none */
 };
 
-/* The call goes to a place in the target's memory. */
-static inline struct call call_enter_at(const char *name, uint32_t window, int target, uint64_t disp,
-                                        const void *caller)
+/* Returns the index of the call's window; PART_NONE: none, or not recorded. */
+static inline uint32_t call_window(const struct call *call)
 {
-	struct part *part = part_of_process();
-	struct call call = { name, caller, window, target, disp, clock_ticks() };
+	return window_find(call->handle);
+}
 
-	if (part)
-		__atomic_store_n(&part->presence.entered, call.begun, __ATOMIC_RELAXED); /* pairs with notes_inside */
+/* The work that is left for the end of the thread's call. */
+enum duty {
+	DUTY_WAITS = 1,   /* waits_take */
+	DUTY_MEETING = 2, /* meeting_end */
+	DUTY_ALWAYS = 4,  /* there is no counted_part, or the thread's lane is shared */
+};
+
+/* The end, at the target, of a site's last call. */
+struct call_end {
+	int target;    /* -1: none yet */
+	uint64_t unit; /* of displacements */
+	uint64_t offset;
+};
+
+/* A site that the thread has called from, while duties are not DUTY_ALWAYS. */
+struct call_recent {
+	const void *caller; /* NULL: none yet */
+	const char *name;   /* a literal: its address tells the calls apart */
+	uint64_t handle;
+	uint64_t removals; /* as in struct window_last */
+	struct part_site *site;
+	struct call_end *end;
+} __attribute__((aligned(64)));
+
+#define CALL_RECENTS 8
+
+/* The state of a thread's calls. */
+struct call_thread {
+	struct call_recent recents[CALL_RECENTS];
+	uint32_t duties; /* enum duty */
+	uint32_t lane_plus_1;
+};
+
+extern _Thread_local struct call_thread call_thread __attribute__((tls_model("initial-exec")));
+
+/* The part, if there is one, and calls are measured by the processor's counter; or NULL. */
+extern struct part *counted_part;
+
+static inline struct call_recent *call_recent(const void *caller)
+{
+	return &call_thread.recents[(uintptr_t)caller / 8 % CALL_RECENTS];
+}
+
+/* Counts a call that begins. */
+static inline void call_count(struct part_site *site, uint64_t bytes)
+{
+	site->bytes += bytes;
+	site->sizes[part_size_class(bytes)]++;
+}
+
+/* Notes whether the call goes on where the one before it, to the same target, ended. */
+static inline void call_follow(struct part_site *site, struct call_end *end, uint64_t disp, uint64_t bytes)
+{
+	uint64_t offset = disp * end->unit;
+
+	if (offset == end->offset)
+		site->followed++;
+	end->offset = offset + bytes;
+}
+
+/* A call of any kind, as call_enter_at. Cold functions keep the others' arguments in registers. */
+__attribute__((cold)) struct call call_enter_any(const char *name, uint64_t handle, int target, uint64_t disp,
+                                                 uint64_t bytes, const void *caller);
+
+/*
+ * Counts a call that goes to a place in the target's memory, of so many bytes. `caller` is the
+ * place behind the call in the program. Most calls come from a site that the thread has just called
+ * from: they are counted here, in the wrapper.
+ */
+static inline __attribute__((always_inline)) struct call call_enter_at(const char *name, uint64_t handle, int target,
+                                                                       uint64_t disp, uint64_t bytes,
+                                                                       const void *caller)
+{
+	const struct call_recent *recent = call_recent(caller);
+	struct call call = { .handle = handle, .bytes = bytes, .target = target };
+	struct call_end *end = recent->end;
+
+	if (recent->caller != caller || recent->name != name || recent->handle != handle ||
+	    recent->removals != __atomic_load_n(&window_removals, __ATOMIC_RELAXED) || end->target != target)
+		return call_enter_any(name, handle, target, disp, bytes, caller);
+	call.site = recent->site;
+	call_count(call.site, bytes);
+	if (!__builtin_constant_p(disp) || disp != CALL_NO_DISP)
+		call_follow(call.site, end, disp, bytes);
+	call.begun = clock_counter();
+	__atomic_store_n(&counted_part->presence.entered, call.begun, __ATOMIC_RELAXED); /* pairs with notes_inside */
 	return call;
 }
 
 /* The call has a target. */
-static inline struct call call_enter_to(const char *name, uint32_t window, int target, const void *caller)
+static inline __attribute__((always_inline)) struct call call_enter_to(const char *name, uint64_t handle, int target,
+                                                                       uint64_t bytes, const void *caller)
 {
-	return call_enter_at(name, window, target, CALL_NO_DISP, caller);
+	return call_enter_at(name, handle, target, CALL_NO_DISP, bytes, caller);
 }
 
-static inline struct call call_enter(const char *name, uint32_t window, const void *caller)
+static inline __attribute__((always_inline)) struct call call_enter(const char *name, uint64_t handle, uint64_t bytes,
+                                                                    const void *caller)
 {
-	return call_enter_at(name, window, -1, CALL_NO_DISP, caller);
+	return call_enter_at(name, handle, -1, CALL_NO_DISP, bytes, caller);
+}
+
+/* A call begins whose window is not known yet: call_find counts it. */
+struct call call_enter_early(void);
+void call_find(struct call *call, const char *name, uint64_t handle, const void *caller);
+
+/* Adds the time of a call that has ended. */
+static inline void call_add_time(struct part *part, const struct call *call, uint64_t ended)
+{
+	uint64_t ticks = ended - call->begun;
+
+	call->site->ticks += ticks;
+	part->presence.inside += ticks; /* notes_inside may read it meanwhile, and what follows */
+	__atomic_store_n(&part->presence.entered, 0, __ATOMIC_RELAXED);
+	part->presence.left = ended;
+}
+
+/* Adds the call to the timeline. */
+void call_trace(const struct call *call, uint64_t ended);
+
+/* The end of a call of any kind, as call_leave. */
+int call_leave_any(const struct call *call, int rc);
+
+/* Adds the call's time, and returns rc. */
+static inline __attribute__((always_inline)) int call_leave(const struct call *call, int rc)
+{
+	uint64_t ended;
+
+	if (call_thread.duties)
+		return call_leave_any(call, rc);
+	ended = clock_counter();
+	call_add_time(counted_part, call, ended);
+	if (trace_is_on())
+		call_trace(call, ended);
+	return rc;
 }
 
 /* binding.c: calls that an MPI's Fortran interface makes for the program */
@@ -153,18 +312,6 @@ static inline const void *call_place(const void *caller, const void *frame)
 {
 	return bindings_loaded ? binding_caller(caller, (uintptr_t)frame + 2 * sizeof(frame)) : caller;
 }
-
-/* The work that is left for the end of the thread's call. */
-enum duty {
-	DUTY_WAITS = 1,   /* waits_take */
-	DUTY_MEETING = 2, /* meeting_end */
-	DUTY_ALWAYS = 4,  /* there is a timeline, or no counter, or the thread's lane is shared */
-};
-
-extern _Thread_local uint32_t call_duties __attribute__((tls_model("initial-exec"))); /* enum duty */
-
-/* Records the call, and returns rc. */
-int call_leave(const struct call *call, uint64_t bytes, int rc);
 
 /* Notes that a call begins for which others may wait: of the window, or oriel_barrier. */
 void call_begins(const struct call *call, enum part_event event);
@@ -226,9 +373,6 @@ uint32_t trace_chunks_wanted(void);
 /* Entries go to the chunks of the part from now on. */
 void trace_open(struct part *part);
 
-/* Returns whether there is a timeline. */
-bool trace_is_on(void);
-
 /* The chunks that lanes write to. */
 extern struct part_chunk *trace_of_lane[PART_LANES];
 
@@ -275,27 +419,6 @@ const int *window_ranks(uint32_t window, int *count);
 
 /* Counts an event of a window, or of the job. Returns how many there were, with this one. */
 uint64_t window_count(uint32_t window, enum part_event event);
-
-/* The thread's last window. */
-struct window_last {
-	uint64_t handle;
-	uint64_t removals; /* as many windows had been removed */
-	uint32_t index;
-};
-
-extern _Thread_local struct window_last window_last __attribute__((tls_model("initial-exec")));
-extern uint64_t window_removals;
-
-/* As window_find, by a search. */
-uint32_t window_search(uint64_t handle);
-
-/* Returns the index of a window; PART_NONE: not recorded. */
-static inline uint32_t window_find(uint64_t handle)
-{
-	if (window_last.handle == handle && window_last.removals == __atomic_load_n(&window_removals, __ATOMIC_RELAXED))
-		return window_last.index;
-	return window_search(handle);
-}
 
 /*
  * Adds a window of these members (ranks of the job), whose displacements count units of so many
@@ -357,5 +480,7 @@ void waits_forget(void);
 
 /* Ends the part. On rank 0 starts the program that writes the report. */
 void report_at_end(void);
+
+#pragma GCC visibility pop
 
 #endif

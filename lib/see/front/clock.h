@@ -20,7 +20,7 @@
 #endif
 
 /* Set when the part is made. */
-extern bool clock_is_counter;
+extern bool clock_is_counter __attribute__((visibility("hidden")));
 
 static inline bool clock_has_counter(void)
 {

@@ -47,35 +47,39 @@ static uint32_t epoch_of(const struct part *part, const struct side *side, int r
 /* Notes the begin of a call for each rank of the latest group. */
 static void add_notes(struct part *part, enum part_event event, const struct call *call, const struct side *side)
 {
+	uint32_t window = call_window(call);
+
 	for (int i = 0; i < side->rank_count; i++) {
 		int rank = side->ranks[i];
 
 		if (is_in_job(part, rank))
-			notes_add_epoch(part, event, call->window, rank, epoch_of(part, side, rank), call->begun);
+			notes_add_epoch(part, event, window, rank, epoch_of(part, side, rank), call->begun);
 	}
 }
 
 bool epochs_are_counted(const struct call *call)
 {
-	return part_of_process() && call->window != PART_NONE;
+	return part_of_process() && call_window(call) != PART_NONE;
 }
 
 void epochs_post(const struct call *call, int *ranks, int count)
 {
 	struct part *part = part_of_process();
+	struct side *side = &exposures[call_window(call)];
 
-	count_epoch(part, &exposures[call->window], ranks, count);
-	add_notes(part, EVENT_POST, call, &exposures[call->window]);
+	count_epoch(part, side, ranks, count);
+	add_notes(part, EVENT_POST, call, side);
 }
 
 void epochs_cancel_post(const struct call *call)
 {
 	const struct part *part = part_of_process();
+	uint32_t window = call_window(call);
 	struct side *side;
 
-	if (!part || call->window == PART_NONE)
+	if (!part || window == PART_NONE)
 		return;
-	side = &exposures[call->window];
+	side = &exposures[window];
 	for (int i = 0; i < side->rank_count; i++) {
 		if (is_in_job(part, side->ranks[i]))
 			side->counts[side->ranks[i]]--;
@@ -85,15 +89,16 @@ void epochs_cancel_post(const struct call *call)
 
 void epochs_started(const struct call *call, int *ranks, int count)
 {
-	count_epoch(part_of_process(), &accesses[call->window], ranks, count);
+	count_epoch(part_of_process(), &accesses[call_window(call)], ranks, count);
 }
 
 void epochs_complete(const struct call *call)
 {
 	struct part *part = part_of_process();
+	uint32_t window = call_window(call);
 
-	if (part && call->window != PART_NONE)
-		add_notes(part, EVENT_COMPLETE, call, &accesses[call->window]);
+	if (part && window != PART_NONE)
+		add_notes(part, EVENT_COMPLETE, call, &accesses[window]);
 }
 
 uint32_t epochs_awaited(uint32_t window, enum part_event event, int rank)

@@ -17,21 +17,21 @@ void meeting_begin(uint64_t key, uint64_t number, uint64_t begun_ns)
 {
 	meeting = (struct part_meeting){ key, number, begun_ns, 0 };
 	if (number)
-		call_duties |= DUTY_MEETING;
+		call_thread.duties |= DUTY_MEETING;
 	else
-		call_duties &= ~(uint32_t)DUTY_MEETING;
+		call_thread.duties &= ~(uint32_t)DUTY_MEETING;
 }
 
 void meeting_cancel(void)
 {
-	call_duties &= ~(uint32_t)DUTY_MEETING;
+	call_thread.duties &= ~(uint32_t)DUTY_MEETING;
 }
 
 void meeting_end(struct part *part, uint64_t ended_ticks)
 {
 	uint32_t at;
 
-	call_duties &= ~(uint32_t)DUTY_MEETING;
+	call_thread.duties &= ~(uint32_t)DUTY_MEETING;
 	meeting.ended_ns = clock_ns(ended_ticks);
 	pthread_mutex_lock(&adding);
 	at = part->header.meeting_count;

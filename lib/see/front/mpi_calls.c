@@ -61,9 +61,10 @@ __attribute__((constructor)) static void find_all(void)
 	bindings_find();
 }
 
-static uint32_t window_of(MPI_Win win)
+/* The null window is not recorded. */
+static uint64_t handle_of(MPI_Win win)
 {
-	return win == MPI_WIN_NULL ? PART_NONE : window_find((uint64_t)(uintptr_t)win);
+	return (uint64_t)(uintptr_t)win;
 }
 
 static uint64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
@@ -80,117 +81,115 @@ static uint64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
 int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct call call = call_enter_at("MPI_Put", window_of(win), target_rank, (uint64_t)target_disp, HERE);
+	struct call call = call_enter_at("MPI_Put", handle_of(win), target_rank, (uint64_t)target_disp,
+	                                 bytes_of(target_count, target_datatype), HERE);
 
-	return call_leave(&call, bytes_of(target_count, target_datatype),
-	                  next.Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	                           target_datatype, win));
+	return call_leave(&call, next.Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                  target_count, target_datatype, win));
 }
 
 int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
             int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct call call = call_enter_at("MPI_Get", window_of(win), target_rank, (uint64_t)target_disp, HERE);
+	struct call call = call_enter_at("MPI_Get", handle_of(win), target_rank, (uint64_t)target_disp,
+	                                 bytes_of(target_count, target_datatype), HERE);
 
-	return call_leave(&call, bytes_of(target_count, target_datatype),
-	                  next.Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	                           target_datatype, win));
+	return call_leave(&call, next.Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                  target_count, target_datatype, win));
 }
 
 int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	struct call call = call_enter_at("MPI_Accumulate", window_of(win), target_rank, (uint64_t)target_disp, HERE);
+	struct call call = call_enter_at("MPI_Accumulate", handle_of(win), target_rank, (uint64_t)target_disp,
+	                                 bytes_of(target_count, target_datatype), HERE);
 
-	return call_leave(&call, bytes_of(target_count, target_datatype),
-	                  next.Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-	                                  target_count, target_datatype, op, win));
+	return call_leave(&call, next.Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                         target_count, target_datatype, op, win));
 }
 
 int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
                        int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
                        int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Get_accumulate", window_of(win), target_rank, HERE);
+	struct call call =
+		call_enter_to("MPI_Get_accumulate", handle_of(win), target_rank, bytes_of(target_count, target_datatype), HERE);
 
-	return call_leave(&call, bytes_of(target_count, target_datatype),
-	                  next.Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-	                                      result_datatype, target_rank, target_disp, target_count, target_datatype, op,
-	                                      win));
+	return call_leave(&call, next.Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+	                                             result_datatype, target_rank, target_disp, target_count,
+	                                             target_datatype, op, win));
 }
 
 int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-	struct call call = call_enter_at("MPI_Rput", window_of(win), target_rank, (uint64_t)target_disp, HERE);
+	struct call call = call_enter_at("MPI_Rput", handle_of(win), target_rank, (uint64_t)target_disp,
+	                                 bytes_of(target_count, target_datatype), HERE);
 
-	return call_leave(&call, bytes_of(target_count, target_datatype),
-	                  next.Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	                            target_datatype, win, request));
+	return call_leave(&call, next.Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                   target_count, target_datatype, win, request));
 }
 
 int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
              int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-	struct call call = call_enter_at("MPI_Rget", window_of(win), target_rank, (uint64_t)target_disp, HERE);
+	struct call call = call_enter_at("MPI_Rget", handle_of(win), target_rank, (uint64_t)target_disp,
+	                                 bytes_of(target_count, target_datatype), HERE);
 
-	return call_leave(&call, bytes_of(target_count, target_datatype),
-	                  next.Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	                            target_datatype, win, request));
+	return call_leave(&call, next.Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                   target_count, target_datatype, win, request));
 }
 
 int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
                     MPI_Request *request)
 {
-	struct call call = call_enter_to("MPI_Raccumulate", window_of(win), target_rank, HERE);
+	struct call call =
+		call_enter_to("MPI_Raccumulate", handle_of(win), target_rank, bytes_of(target_count, target_datatype), HERE);
 
-	return call_leave(&call, bytes_of(target_count, target_datatype),
-	                  next.Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-	                                   target_count, target_datatype, op, win, request));
+	return call_leave(&call, next.Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                          target_count, target_datatype, op, win, request));
 }
 
 int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
                         int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
                         int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-	struct call call = call_enter_to("MPI_Rget_accumulate", window_of(win), target_rank, HERE);
+	struct call call = call_enter_to("MPI_Rget_accumulate", handle_of(win), target_rank,
+	                                 bytes_of(target_count, target_datatype), HERE);
 
-	return call_leave(&call, bytes_of(target_count, target_datatype),
-	                  next.Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-	                                       result_datatype, target_rank, target_disp, target_count, target_datatype, op,
-	                                       win, request));
+	return call_leave(&call, next.Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+	                                              result_datatype, target_rank, target_disp, target_count,
+	                                              target_datatype, op, win, request));
 }
 
 int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
                      MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Fetch_and_op", window_of(win), target_rank, HERE);
+	struct call call = call_enter_to("MPI_Fetch_and_op", handle_of(win), target_rank, bytes_of(1, datatype), HERE);
 
-	return call_leave(&call, bytes_of(1, datatype),
-	                  next.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win));
+	return call_leave(&call, next.Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win));
 }
 
 int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
                          int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Compare_and_swap", window_of(win), target_rank, HERE);
+	struct call call = call_enter_to("MPI_Compare_and_swap", handle_of(win), target_rank, bytes_of(1, datatype), HERE);
 
-	return call_leave(&call, bytes_of(1, datatype),
-	                  next.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp,
-	                                        win));
+	return call_leave(&call, next.Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
+	                                               target_disp, win));
 }
 
 /* ---- epochs and memory ---- */
 
 int MPI_Win_fence(int assertions, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_fence", window_of(win), HERE);
+	struct call call = call_enter("MPI_Win_fence", handle_of(win), 0, HERE);
 
 	call_begins(&call, EVENT_FENCE);
 	if (assertions)
 		meeting_cancel();
-	return call_leave(&call, 0, next.Win_fence(assertions, win));
+	return call_leave(&call, next.Win_fence(assertions, win));
 }
 
 /* The call opens an epoch. Gives the group's ranks to epochs_post or epochs_started. */
@@ -205,7 +204,7 @@ static void take_group(const struct call *call, MPI_Group group,
 
 int MPI_Win_post(MPI_Group group, int assertions, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_post", window_of(win), HERE);
+	struct call call = call_enter("MPI_Win_post", handle_of(win), 0, HERE);
 	int rc;
 
 	call_begins(&call, EVENT_POST);
@@ -213,125 +212,127 @@ int MPI_Win_post(MPI_Group group, int assertions, MPI_Win win)
 	rc = next.Win_post(group, assertions, win);
 	if (rc != MPI_SUCCESS)
 		epochs_cancel_post(&call);
-	return call_leave(&call, 0, rc);
+	return call_leave(&call, rc);
 }
 
 int MPI_Win_start(MPI_Group group, int assertions, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_start", window_of(win), HERE);
+	struct call call = call_enter("MPI_Win_start", handle_of(win), 0, HERE);
 	int rc = next.Win_start(group, assertions, win);
 
 	if (rc == MPI_SUCCESS)
 		take_group(&call, group, epochs_started);
-	return call_leave(&call, 0, rc);
+	return call_leave(&call, rc);
 }
 
 int MPI_Win_complete(MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_complete", window_of(win), HERE);
+	struct call call = call_enter("MPI_Win_complete", handle_of(win), 0, HERE);
 
 	call_begins(&call, EVENT_COMPLETE);
 	epochs_complete(&call);
-	return call_leave(&call, 0, next.Win_complete(win));
+	return call_leave(&call, next.Win_complete(win));
 }
 
 int MPI_Win_wait(MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_wait", window_of(win), HERE);
+	struct call call = call_enter("MPI_Win_wait", handle_of(win), 0, HERE);
 
-	return call_leave(&call, 0, next.Win_wait(win));
+	return call_leave(&call, next.Win_wait(win));
 }
 
 int MPI_Win_test(MPI_Win win, int *flag)
 {
-	struct call call = call_enter("MPI_Win_test", window_of(win), HERE);
+	struct call call = call_enter("MPI_Win_test", handle_of(win), 0, HERE);
 
-	return call_leave(&call, 0, next.Win_test(win, flag));
+	return call_leave(&call, next.Win_test(win, flag));
 }
 
 int MPI_Win_lock(int type, int rank, int assertions, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Win_lock", window_of(win), rank, HERE);
+	struct call call = call_enter_to("MPI_Win_lock", handle_of(win), rank, 0, HERE);
 
-	return call_leave(&call, 0, next.Win_lock(type, rank, assertions, win));
+	return call_leave(&call, next.Win_lock(type, rank, assertions, win));
 }
 
 int MPI_Win_unlock(int rank, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Win_unlock", window_of(win), rank, HERE);
+	struct call call = call_enter_to("MPI_Win_unlock", handle_of(win), rank, 0, HERE);
 
-	notes_add_unlock(call.window, call.target, call.begun);
-	return call_leave(&call, 0, next.Win_unlock(rank, win));
+	notes_add_unlock(call_window(&call), call.target, call.begun);
+	return call_leave(&call, next.Win_unlock(rank, win));
 }
 
 int MPI_Win_lock_all(int assertions, MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_lock_all", window_of(win), HERE);
+	struct call call = call_enter("MPI_Win_lock_all", handle_of(win), 0, HERE);
 
-	return call_leave(&call, 0, next.Win_lock_all(assertions, win));
+	return call_leave(&call, next.Win_lock_all(assertions, win));
 }
 
 int MPI_Win_unlock_all(MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_unlock_all", window_of(win), HERE);
+	struct call call = call_enter("MPI_Win_unlock_all", handle_of(win), 0, HERE);
 
-	notes_add_unlock(call.window, call.target, call.begun);
-	return call_leave(&call, 0, next.Win_unlock_all(win));
+	notes_add_unlock(call_window(&call), call.target, call.begun);
+	return call_leave(&call, next.Win_unlock_all(win));
 }
 
 int MPI_Win_flush(int rank, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Win_flush", window_of(win), rank, HERE);
+	struct call call = call_enter_to("MPI_Win_flush", handle_of(win), rank, 0, HERE);
 
-	return call_leave(&call, 0, next.Win_flush(rank, win));
+	return call_leave(&call, next.Win_flush(rank, win));
 }
 
 int MPI_Win_flush_all(MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_flush_all", window_of(win), HERE);
+	struct call call = call_enter("MPI_Win_flush_all", handle_of(win), 0, HERE);
 
-	return call_leave(&call, 0, next.Win_flush_all(win));
+	return call_leave(&call, next.Win_flush_all(win));
 }
 
 int MPI_Win_flush_local(int rank, MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Win_flush_local", window_of(win), rank, HERE);
+	struct call call = call_enter_to("MPI_Win_flush_local", handle_of(win), rank, 0, HERE);
 
-	return call_leave(&call, 0, next.Win_flush_local(rank, win));
+	return call_leave(&call, next.Win_flush_local(rank, win));
 }
 
 int MPI_Win_flush_local_all(MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_flush_local_all", window_of(win), HERE);
+	struct call call = call_enter("MPI_Win_flush_local_all", handle_of(win), 0, HERE);
 
-	return call_leave(&call, 0, next.Win_flush_local_all(win));
+	return call_leave(&call, next.Win_flush_local_all(win));
 }
 
 int MPI_Win_sync(MPI_Win win)
 {
-	struct call call = call_enter("MPI_Win_sync", window_of(win), HERE);
+	struct call call = call_enter("MPI_Win_sync", handle_of(win), 0, HERE);
 
-	return call_leave(&call, 0, next.Win_sync(win));
+	return call_leave(&call, next.Win_sync(win));
 }
 
 int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
-	struct call call = call_enter("MPI_Win_attach", window_of(win), HERE);
+	struct call call = call_enter("MPI_Win_attach", handle_of(win), (uint64_t)size, HERE);
 
-	return call_leave(&call, (uint64_t)size, next.Win_attach(win, base, size));
+	return call_leave(&call, next.Win_attach(win, base, size));
 }
 
 int MPI_Win_detach(MPI_Win win, const void *base)
 {
-	struct call call = call_enter("MPI_Win_detach", window_of(win), HERE);
+	struct call call = call_enter("MPI_Win_detach", handle_of(win), 0, HERE);
 
-	return call_leave(&call, 0, next.Win_detach(win, base));
+	return call_leave(&call, next.Win_detach(win, base));
 }
 
 /* ---- windows ---- */
 
 /* The creation of a window. */
 struct creation {
+	const char *name;
+	const void *caller;
 	struct call call;
 	int *ranks; /* NULL: not known */
 	int count;
@@ -340,7 +341,7 @@ struct creation {
 
 static struct creation enter(const char *name, uint64_t unit, MPI_Comm comm, const void *caller)
 {
-	struct creation creation = { call_enter(name, PART_NONE, caller), NULL, 0, unit };
+	struct creation creation = { name, caller, call_enter_early(), NULL, 0, unit };
 	MPI_Group group;
 
 	if (part_of_process() && comm != MPI_COMM_NULL && PMPI_Comm_group(comm, &group) == MPI_SUCCESS) {
@@ -355,11 +356,14 @@ static struct creation enter(const char *name, uint64_t unit, MPI_Comm comm, con
 /* Records the creation as a call of the window that it has made. */
 static int leave(struct creation *creation, const char *kind, const MPI_Win *win, int rc)
 {
+	uint64_t handle = NO_WINDOW;
+
 	if (rc == MPI_SUCCESS && creation->ranks) {
-		window_add((uint64_t)(uintptr_t)*win, kind, creation->unit, creation->ranks, creation->count);
-		creation->call.window = window_of(*win);
+		handle = handle_of(*win);
+		window_add(handle, kind, creation->unit, creation->ranks, creation->count);
 	}
-	call_leave(&creation->call, 0, rc);
+	call_find(&creation->call, creation->name, handle, creation->caller);
+	call_leave(&creation->call, rc);
 	free(creation->ranks);
 	return rc;
 }
@@ -395,14 +399,15 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 int MPI_Win_free(MPI_Win *win)
 {
 	MPI_Win freed = win ? *win : MPI_WIN_NULL;
-	struct call call = call_enter("MPI_Win_free", window_of(freed), HERE);
+	struct call call = call_enter("MPI_Win_free", handle_of(freed), 0, HERE);
 	int rc;
 
 	removal_begins(&call);
 	rc = next.Win_free(win);
+	call_leave(&call, rc);
 	if (rc == MPI_SUCCESS)
-		window_remove((uint64_t)(uintptr_t)freed);
-	return call_leave(&call, 0, rc);
+		window_remove(handle_of(freed));
+	return rc;
 }
 
 int MPI_Win_set_name(MPI_Win win, const char *name)
@@ -410,7 +415,7 @@ int MPI_Win_set_name(MPI_Win win, const char *name)
 	int rc = next.Win_set_name(win, name);
 
 	if (rc == MPI_SUCCESS)
-		window_name((uint64_t)(uintptr_t)win, name);
+		window_name(handle_of(win), name);
 	return rc;
 }
 
@@ -433,10 +438,10 @@ int MPI_Init(int *argc, char ***argv)
 	int rc;
 
 	part_open();
-	call = call_enter("MPI_Init", PART_NONE, HERE);
+	call = call_enter("MPI_Init", NO_WINDOW, 0, HERE);
 	rc = next.Init(argc, argv);
 	set_rank();
-	return call_leave(&call, 0, rc);
+	return call_leave(&call, rc);
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
@@ -445,20 +450,20 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	int rc;
 
 	part_open();
-	call = call_enter("MPI_Init_thread", PART_NONE, HERE);
+	call = call_enter("MPI_Init_thread", NO_WINDOW, 0, HERE);
 	rc = next.Init_thread(argc, argv, required, provided);
 	set_rank();
-	return call_leave(&call, 0, rc);
+	return call_leave(&call, rc);
 }
 
 int MPI_Finalize(void)
 {
-	struct call call = call_enter("MPI_Finalize", PART_NONE, HERE);
+	struct call call = call_enter("MPI_Finalize", NO_WINDOW, 0, HERE);
 	int rc;
 
 	call_begins(&call, EVENT_COLLECTIVE);
 	meeting_cancel();
-	rc = call_leave(&call, 0, next.Finalize());
+	rc = call_leave(&call, next.Finalize());
 	report_at_end();
 	return rc;
 }
@@ -470,31 +475,31 @@ int MPI_Finalize(void)
 int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct call call = call_enter_at("MPI_Put_c", window_of(win), target_rank, (uint64_t)target_disp, HERE);
+	struct call call = call_enter_at("MPI_Put_c", handle_of(win), target_rank, (uint64_t)target_disp,
+	                                 bytes_of(target_count, target_datatype), HERE);
 
-	return call_leave(&call, bytes_of(target_count, target_datatype),
-	                  next.Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	                             target_datatype, win));
+	return call_leave(&call, next.Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                    target_count, target_datatype, win));
 }
 
 int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	struct call call = call_enter_at("MPI_Get_c", window_of(win), target_rank, (uint64_t)target_disp, HERE);
+	struct call call = call_enter_at("MPI_Get_c", handle_of(win), target_rank, (uint64_t)target_disp,
+	                                 bytes_of(target_count, target_datatype), HERE);
 
-	return call_leave(&call, bytes_of(target_count, target_datatype),
-	                  next.Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	                             target_datatype, win));
+	return call_leave(&call, next.Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                    target_count, target_datatype, win));
 }
 
 int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                      MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	struct call call = call_enter_at("MPI_Accumulate_c", window_of(win), target_rank, (uint64_t)target_disp, HERE);
+	struct call call = call_enter_at("MPI_Accumulate_c", handle_of(win), target_rank, (uint64_t)target_disp,
+	                                 bytes_of(target_count, target_datatype), HERE);
 
-	return call_leave(&call, bytes_of(target_count, target_datatype),
-	                  next.Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-	                                    target_count, target_datatype, op, win));
+	return call_leave(&call, next.Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                           target_count, target_datatype, op, win));
 }
 
 int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -502,45 +507,45 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
                          MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                          MPI_Win win)
 {
-	struct call call = call_enter_to("MPI_Get_accumulate_c", window_of(win), target_rank, HERE);
+	struct call call = call_enter_to("MPI_Get_accumulate_c", handle_of(win), target_rank,
+	                                 bytes_of(target_count, target_datatype), HERE);
 
-	return call_leave(&call, bytes_of(target_count, target_datatype),
-	                  next.Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-	                                        result_datatype, target_rank, target_disp, target_count, target_datatype,
-	                                        op, win));
+	return call_leave(&call, next.Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
+	                                               result_count, result_datatype, target_rank, target_disp,
+	                                               target_count, target_datatype, op, win));
 }
 
 int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                MPI_Request *request)
 {
-	struct call call = call_enter_at("MPI_Rput_c", window_of(win), target_rank, (uint64_t)target_disp, HERE);
+	struct call call = call_enter_at("MPI_Rput_c", handle_of(win), target_rank, (uint64_t)target_disp,
+	                                 bytes_of(target_count, target_datatype), HERE);
 
-	return call_leave(&call, bytes_of(target_count, target_datatype),
-	                  next.Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	                              target_datatype, win, request));
+	return call_leave(&call, next.Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                     target_count, target_datatype, win, request));
 }
 
 int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                MPI_Request *request)
 {
-	struct call call = call_enter_at("MPI_Rget_c", window_of(win), target_rank, (uint64_t)target_disp, HERE);
+	struct call call = call_enter_at("MPI_Rget_c", handle_of(win), target_rank, (uint64_t)target_disp,
+	                                 bytes_of(target_count, target_datatype), HERE);
 
-	return call_leave(&call, bytes_of(target_count, target_datatype),
-	                  next.Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-	                              target_datatype, win, request));
+	return call_leave(&call, next.Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                     target_count, target_datatype, win, request));
 }
 
 int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                       MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                       MPI_Win win, MPI_Request *request)
 {
-	struct call call = call_enter_to("MPI_Raccumulate_c", window_of(win), target_rank, HERE);
+	struct call call =
+		call_enter_to("MPI_Raccumulate_c", handle_of(win), target_rank, bytes_of(target_count, target_datatype), HERE);
 
-	return call_leave(&call, bytes_of(target_count, target_datatype),
-	                  next.Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-	                                     target_count, target_datatype, op, win, request));
+	return call_leave(&call, next.Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+	                                            target_count, target_datatype, op, win, request));
 }
 
 int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -548,12 +553,12 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
                           MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                           MPI_Win win, MPI_Request *request)
 {
-	struct call call = call_enter_to("MPI_Rget_accumulate_c", window_of(win), target_rank, HERE);
+	struct call call = call_enter_to("MPI_Rget_accumulate_c", handle_of(win), target_rank,
+	                                 bytes_of(target_count, target_datatype), HERE);
 
-	return call_leave(&call, bytes_of(target_count, target_datatype),
-	                  next.Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count,
-	                                         result_datatype, target_rank, target_disp, target_count, target_datatype,
-	                                         op, win, request));
+	return call_leave(&call, next.Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
+	                                                result_count, result_datatype, target_rank, target_disp,
+	                                                target_count, target_datatype, op, win, request));
 }
 
 int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)

@@ -16,7 +16,7 @@
 #include "see/front/clock.h"
 
 bool clock_is_counter;
-struct part *process_part;
+struct part *process_part, *counted_part;
 
 static char folder[PART_FOLDER_BYTES];
 static char part_path[PART_FILE_BYTES];
@@ -128,7 +128,8 @@ static void begin(struct part_header *header)
 /* A child of fork records nothing. */
 static void leave_in_child(void)
 {
-	process_part = NULL;
+	process_part = counted_part = NULL;
+	memset(&call_thread.recents, 0, sizeof(call_thread.recents));
 }
 
 void part_open(void)
@@ -148,6 +149,7 @@ void part_open(void)
 	pthread_atfork(NULL, NULL, leave_in_child);
 	trace_open(process_part);
 	begin(&process_part->header);
+	counted_part = clock_is_counter ? process_part : NULL;
 }
 
 const char *part_folder(void)

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
-#define PART_VERSION 14
+#define PART_VERSION 15
 #define PART_PREFIX "profile."
 
 #define PART_SITES 1024
@@ -34,6 +34,14 @@
 /* Class n: at least 2^(n-1) bytes and less than 2^n; class 0: no bytes. */
 #define PART_SIZES 32
 #define PART_NONE UINT32_MAX
+
+/* Returns the class of so many bytes. More than 2^30 count as 2^30. */
+static inline uint32_t part_size_class(uint64_t bytes)
+{
+	uint64_t most = UINT64_C(1) << (PART_SIZES - 2);
+
+	return 63 - (uint32_t)__builtin_clzll(2 * (bytes < most ? bytes : most) + 1);
+}
 
 #define PART_JOB_BYTES 64
 #define PART_HOST_BYTES 64
@@ -88,12 +96,11 @@ struct part_site {
 	uint32_t object; /* PART_NONE: not known */
 	uint32_t window; /* PART_NONE: none */
 	char call[32];
-	uint64_t count;
 	uint64_t bytes;
+	uint64_t targets; /* bit n: calls to a rank of the job that leaves n when divided by 64 */
 	uint64_t ticks;
-	uint64_t sizes[PART_SIZES];
-	uint64_t targets;  /* bit n: calls to a rank of the job that leaves n when divided by 64 */
-	uint64_t followed; /* calls that go on where the one before them ended at the target */
+	uint64_t sizes[PART_SIZES]; /* calls of each class: together all of them */
+	uint64_t followed;          /* calls that go on where the one before them ended at the target */
 };
 
 #define PART_ROOTS 8

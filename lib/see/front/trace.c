@@ -22,7 +22,7 @@
 
 static struct part_header *header;
 static struct part_chunk *chunks;
-static uint32_t chunk_count;
+uint32_t trace_chunks;
 struct part_chunk *trace_of_lane[PART_LANES];
 static uint64_t last_number;
 static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
@@ -67,21 +67,16 @@ void trace_open(struct part *part)
 {
 	header = &part->header;
 	chunks = (struct part_chunk *)(void *)((char *)part + PART_CHUNKS_OFFSET);
-	chunk_count = header->chunk_count;
-}
-
-bool trace_is_on(void)
-{
-	return chunk_count > 0;
+	trace_chunks = header->chunk_count;
 }
 
 /* Makes pages ahead: one by one they cost more. On older systems the stores make them. */
 static void touch(uint32_t index)
 {
 #ifdef MADV_POPULATE_WRITE
-	uint32_t count = chunk_count - index < TOUCHED_CHUNKS ? chunk_count - index : TOUCHED_CHUNKS;
+	uint32_t count = trace_chunks - index < TOUCHED_CHUNKS ? trace_chunks - index : TOUCHED_CHUNKS;
 
-	if (last_number < chunk_count && index % TOUCHED_CHUNKS == 0)
+	if (last_number < trace_chunks && index % TOUCHED_CHUNKS == 0)
 		madvise(&chunks[index], (size_t)count * PART_CHUNK_BYTES, MADV_POPULATE_WRITE);
 #else
 	(void)index;
@@ -104,9 +99,9 @@ static uint32_t find_oldest(void)
 	uint32_t found;
 
 	while (is_in_use(&chunks[next]))
-		next = (next + 1) % chunk_count;
+		next = (next + 1) % trace_chunks;
 	found = next;
-	next = (next + 1) % chunk_count;
+	next = (next + 1) % trace_chunks;
 	return found;
 }
 

@@ -120,7 +120,7 @@ static void take_blocked(const struct tool_blocked *blocked)
 	last->ended_ns = blocked->now_ns;
 	for (uint32_t i = 0; i < blocked->awaited->count; i++)
 		rank_list_add(&last->ranks, blocked->awaited->ranks[i]);
-	call_duties |= DUTY_WAITS;
+	call_thread.duties |= DUTY_WAITS;
 }
 
 static void take_unblocked(uint64_t now_ns)
@@ -138,7 +138,7 @@ static void take_ended(enum wait_cause cause, uint64_t begun_ns, uint64_t ended_
 		return;
 	waiting->list[waiting->count++] =
 		(struct waited){ .cause = cause, .begun_ns = begun_ns, .ended_ns = ended_ns, .has_ended = true };
-	call_duties |= DUTY_WAITS;
+	call_thread.duties |= DUTY_WAITS;
 }
 
 static void take_registered(uint64_t begun_ns, uint64_t ended_ns)
@@ -195,7 +195,7 @@ void waits_attach(void)
 void waits_begin(const struct call_members *of_call)
 {
 	members = *of_call;
-	call_duties |= members.event == EVENT_COLLECTIVE ? DUTY_WAITS : 0;
+	call_thread.duties |= members.event == EVENT_COLLECTIVE ? DUTY_WAITS : 0;
 }
 
 /* A share of a call's waits. */
@@ -684,7 +684,7 @@ void waits_forget(void)
 {
 	if (waiting)
 		waiting->count = 0;
-	call_duties &= ~(uint32_t)DUTY_WAITS;
+	call_thread.duties &= ~(uint32_t)DUTY_WAITS;
 	members = (struct call_members){ .event = EVENT_COUNT };
 }
 

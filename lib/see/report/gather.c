@@ -111,7 +111,6 @@ static uint32_t gather_site(struct profile *profile, const struct read_part *par
 		                         .build_id = object ? object->build_id : NULL,
 		                         .build_id_bytes = object ? object->build_id_bytes : 0,
 		                         .offset = from->offset,
-		                         .count = from->count,
 		                         .bytes = from->bytes,
 		                         .ns = ns_of(from->ticks, part->ns_per_tick),
 		                         .targets = from->targets,
@@ -119,6 +118,8 @@ static uint32_t gather_site(struct profile *profile, const struct read_part *par
 
 	memcpy(site.call, from->call, sizeof(site.call));
 	memcpy(site.sizes, from->sizes, sizeof(site.sizes));
+	for (int k = 0; k < PART_SIZES; k++)
+		site.count += from->sizes[k];
 	profile->calls += site.count;
 	profile->in_calls_ns += site.ns;
 	if (site.rank >= 0 && site.rank < profile->size)

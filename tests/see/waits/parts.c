@@ -26,10 +26,10 @@ static void make_sites(int rank)
 	for (uint32_t i = 0; i < SITES; i++) {
 		struct part_site *site = &part.sites[i];
 
-		*site = (struct part_site){ .offset = 4096 + 16 * i, .count = 1000, .bytes = 8000, .ticks = SECOND_NS / SITES };
+		*site = (struct part_site){ .offset = 4096 + 16 * i, .bytes = 8000, .ticks = SECOND_NS / SITES };
 		snprintf(site->call, sizeof(site->call), "%s", calls[i % (sizeof(calls) / sizeof(calls[0]))]);
 		site->ticks -= (uint64_t)rank;
-		site->sizes[4] = site->count;
+		site->sizes[4] = 1000;
 	}
 }
 
