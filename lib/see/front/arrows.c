@@ -35,7 +35,7 @@ void arrows_take(uint32_t site, uint32_t lane)
 {
 	for (int i = 0; i < arrow_count; i++) {
 		arrows[i].site = (uint16_t)site;
-		trace_add(lane, &arrows[i]);
+		trace_add(lane, arrows[i]);
 	}
 	arrow_count = 0;
 }

@@ -244,7 +244,7 @@ struct call call_enter_early(void)
 	struct call call = { .target = -1, .begun = clock_ticks() };
 
 	if (part)
-		__atomic_store_n(&part->presence.entered, call.begun, __ATOMIC_RELAXED); /* pairs with notes_inside */
+		call_go_inside(part, call.begun);
 	return call;
 }
 
@@ -275,12 +275,12 @@ void call_trace(const struct call *call, uint64_t ended)
 {
 	const struct part *part = part_of_process();
 
-	trace_add(call_thread.lane_plus_1 - 1, &(struct part_entry){ .begun = call->begun,
-	                                                             .ended = ended,
-	                                                             .bytes = call->bytes,
-	                                                             .rank = window_rank(call->site->window, call->target),
-	                                                             .site = (uint16_t)(call->site - part->sites),
-	                                                             .kind = PART_CALL });
+	trace_add(call_thread.lane_plus_1 - 1, (struct part_entry){ .begun = call->begun,
+	                                                            .ended = ended,
+	                                                            .bytes = call->bytes,
+	                                                            .rank = window_rank(call->site->window, call->target),
+	                                                            .site = (uint16_t)(call->site - part->sites),
+	                                                            .kind = PART_CALL });
 }
 
 /* The waits of a call that found no room are no other call's. */

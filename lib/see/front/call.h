@@ -217,6 +217,12 @@ static inline void call_follow(struct part_site *site, struct call_end *end, uin
 	end->offset = offset + bytes;
 }
 
+/* The thread begins a call. */
+static inline void call_go_inside(struct part *part, uint64_t begun)
+{
+	__atomic_store_n(&part->presence.entered, begun, __ATOMIC_RELAXED); /* pairs with notes_inside */
+}
+
 /* A call of any kind, as call_enter_at. Cold functions keep the others' arguments in registers. */
 __attribute__((cold)) struct call call_enter_any(const char *name, uint64_t handle, int target, uint64_t disp,
                                                  uint64_t bytes, const void *caller);
@@ -242,7 +248,7 @@ static inline __attribute__((always_inline)) struct call call_enter_at(const cha
 	if (!__builtin_constant_p(disp) || disp != CALL_NO_DISP)
 		call_follow(call.site, end, disp, bytes);
 	call.begun = clock_counter();
-	__atomic_store_n(&counted_part->presence.entered, call.begun, __ATOMIC_RELAXED); /* pairs with notes_inside */
+	call_go_inside(counted_part, call.begun);
 	return call;
 }
 
@@ -380,13 +386,13 @@ extern struct part_chunk *trace_of_lane[PART_LANES];
 struct part_chunk *trace_take_chunk(uint32_t lane);
 
 /* Adds an entry of the lane. One thread at a time. */
-static inline void trace_add(uint32_t lane, const struct part_entry *entry)
+static inline void trace_add(uint32_t lane, struct part_entry entry)
 {
 	struct part_chunk *chunk = trace_of_lane[lane];
 
 	if (!chunk || chunk->count == PART_CHUNK_ENTRIES)
 		chunk = trace_take_chunk(lane);
-	chunk->entries[chunk->count] = *entry;
+	chunk->entries[chunk->count] = entry;
 	__atomic_store_n(&chunk->count, chunk->count + 1, __ATOMIC_RELEASE); /* pairs with readers */
 }
 

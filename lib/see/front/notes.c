@@ -327,7 +327,7 @@ uint64_t notes_inside(int rank)
 
 	if (!other)
 		return 0;
-	/* pairs with call_enter_early and call_add_time */
+	/* pairs with call_go_inside and call_add_time */
 	entered = __atomic_load_n(&other->presence.entered, __ATOMIC_RELAXED);
 	return __atomic_load_n(&other->presence.inside, __ATOMIC_RELAXED) + (entered && entered < now ? now - entered : 0);
 }
