@@ -31,7 +31,7 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wc
 # The client for launchers with PMIx (mpirun, srun --mpi=pmix) needs its headers, and libpmix when
 # such a job is started. Empty: without.
 WITH_PMIX := $(shell pkg-config --exists pmix 2>/dev/null && echo yes)
-# Lines of source in what the watchdog and oriel-top print need the headers of libdw, and libdw when they print. Empty: without.
+# Lines of source in reports (watchdog, oriel-top, profile, checker) need the headers of libdw, and libdw when they print. Empty: without.
 WITH_DW := $(shell pkg-config --exists libdw 2>/dev/null && echo yes)
 FUZZ_CC = clang
 FUZZ_SECONDS = 60

@@ -27,9 +27,9 @@ tell_pmix() {
 
 tell_dw() {
 	if [ "$dw" ]; then
-		line "lines of source (watchdog, oriel-top)" "$(pkg-config --modversion libdw 2>/dev/null || echo yes)" ""
+		line "lines of source in reports" "$(pkg-config --modversion libdw 2>/dev/null || echo yes)" ""
 	else
-		line "lines of source (watchdog, oriel-top)" "" "pkg-config finds no libdw: libdw-dev"
+		line "lines of source in reports" "" "pkg-config finds no libdw: libdw-dev"
 	fi
 }
 
