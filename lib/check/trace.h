@@ -33,7 +33,7 @@
 #include "see/front/part.h"
 
 #define TRACE_MARK 0x6563617274726f6cULL /* "lortrace" */
-#define TRACE_VERSION 7
+#define TRACE_VERSION 8
 #define TRACE_PREFIX "trace."
 
 #define TRACE_SITES 4096
@@ -66,6 +66,7 @@ enum trace_kind {
 	TRACE_ENTER, /* a collective call begins, of this number (id) and root + 1 (unit_bytes) */
 	TRACE_LEAVE,
 	TRACE_WINDOW,       /* made, of `id` ranks, which follow as pieces: first is a rank */
+	TRACE_NUMBER,       /* Oriel's of the window is `id`; windows that are left to the MPI have 0 */
 	TRACE_WINDOW_NAME,  /* follows as pieces */
 	TRACE_WINDOW_FREE,  /* begins */
 	TRACE_MEET,         /* a window's creation, or a call that ends with TRACE_MET, begins */

@@ -2,9 +2,9 @@
 /*
  * tool.h - reports of the library to a tool in front of it
  *
- * The tool is attached before oriel_init, and stays. Registrations, and waits that have read the
- * clock, look for it, and report their causes (sync/wait.c). The waiting thread, or the service
- * thread, calls the tool's functions, which must neither call Oriel nor wait.
+ * The tool is attached before oriel_init. Registrations, and waits that have read the clock, report
+ * their causes (sync/wait.c). The waiting thread, or the service thread, calls the tool's
+ * functions, which must neither call Oriel nor wait.
  */
 #ifndef ORIEL_TOOL_H
 #define ORIEL_TOOL_H
@@ -14,7 +14,7 @@
 #include "base/rank_list.h"
 #include "see/board.h"
 
-#define TOOL_VERSION 3
+#define TOOL_VERSION 4
 
 /* A wait, as a look has found it. Times are of CLOCK_MONOTONIC. */
 struct tool_blocked {
@@ -35,7 +35,7 @@ struct tool {
 	void (*unblocked)(uint64_t now_ns);
 	/* The thread has registered memory. This and what follows may be NULL. */
 	void (*registered)(uint64_t begun_ns, uint64_t ended_ns);
-	/* The thread has waited for another one in Oriel. */
+	/* The thread has waited for another one. */
 	void (*waited_for_thread)(uint64_t begun_ns, uint64_t ended_ns);
 	/* An operation has waited for a rank's description of the window. */
 	void (*described)(int rank, uint64_t begun_ns, uint64_t ended_ns);
@@ -43,6 +43,8 @@ struct tool {
 	void (*takes_board)(struct board *board);
 	/* The launcher has said how a rank died. */
 	void (*rank_died)(int rank, const char *text);
+	/* The thread makes a window of this number. */
+	void (*window_numbered)(uint64_t number);
 };
 
 /* The attached tool, or NULL. */

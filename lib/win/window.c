@@ -28,6 +28,7 @@
 #include "mem/mem.h"
 #include "pages/memory_file.h"
 #include "pages/share_in_place.h"
+#include "see/tool.h"
 #include "sync/atomic_mode.h"
 #include "sync/wait.h"
 #include "win/link.h"
@@ -389,6 +390,8 @@ static void take_number(struct oriel_win *win, uint64_t number)
 	pthread_mutex_unlock(&job->lock);
 	win->info.number = number;
 	win_make_label(win);
+	if (see_tool && see_tool->window_numbered)
+		see_tool->window_numbered(number);
 }
 
 static int hints_differ(const struct oriel_win *win, int culprit)

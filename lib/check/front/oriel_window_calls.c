@@ -69,6 +69,7 @@ static void add_window(struct place here, oriel_win *win, const oriel_group *gro
 	                                  .size_bytes = info.size_bytes,
 	                                  .unit_bytes = info.disp_unit_bytes },
 	            window->ranks, window->count);
+	trace_add(here, (struct trace_event){ .kind = TRACE_NUMBER, .object = window->key, .rank = -1, .id = info.number });
 	if (info.name[0])
 		add_name(here, window, info.name);
 	if (loads_are_on && flags & WINDOW_SHARED)

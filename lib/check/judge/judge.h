@@ -222,7 +222,7 @@ struct fence {
 
 struct judge_window {
 	uint64_t key;
-	int number;
+	uint64_t number; /* Oriel's; 0: the window is left to the MPI */
 	char name[PART_NAME_BYTES];
 	bool is_shared, is_of_mpi;
 	uint32_t unchecked_locks; /* that are held, with NOCHECK */

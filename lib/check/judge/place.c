@@ -5,6 +5,7 @@
 
 #include "check/judge/judge.h"
 #include "see/json_text.h"
+#include "see/report/window_number.h"
 
 static struct judge_site *site_of(const struct job_traces *traces, uint32_t index)
 {
@@ -74,9 +75,11 @@ void place_print_json(FILE *out, const struct job_traces *traces, uint32_t index
 
 const char *window_text(const struct judge_window *window, char text[PLACE_TEXT_BYTES])
 {
+	char number[WINDOW_NUMBER_BYTES];
+
 	if (window->name[0])
 		snprintf(text, PLACE_TEXT_BYTES, "window \"%.60s\"", window->name);
 	else
-		snprintf(text, PLACE_TEXT_BYTES, "window %d", window->number);
+		snprintf(text, PLACE_TEXT_BYTES, "window %s", window_number(window->number, number));
 	return text;
 }

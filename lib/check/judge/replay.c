@@ -120,6 +120,8 @@ static void take_event(const struct trace_event *event, const struct trace_piece
 		take_operation(view, event, pieces);
 	take_promise(view, event);
 	take_epoch(view, event);
+	if (event->kind == TRACE_NUMBER)
+		view->window->number = event->id;
 	if (event->kind == TRACE_WINDOW_NAME)
 		take_name(view, pieces);
 	if (event->kind == TRACE_WINDOW_FREE)

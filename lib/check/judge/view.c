@@ -7,7 +7,6 @@
 #define PLACES 1024 /* of the table of views */
 
 static struct view *table[PLACES]; /* by window and rank */
-static int windows;
 
 static struct view **place_of(uint64_t key, int rank)
 {
@@ -35,7 +34,6 @@ static struct judge_window *window_of(uint64_t key)
 	if (!window)
 		program_fail("out of memory");
 	window->key = key;
-	window->number = ++windows;
 	return window;
 }
 

@@ -2,6 +2,7 @@
 /* window_calls.c - the making and the end of MPI's windows; see calls.h */
 #include "check/front/loads.h"
 #include "check/mpi/collective.h"
+#include "see/tool.h"
 
 #define CALLS_OF_MPI_3(X)                                                                                    \
 	X(Win_create)                                                                                            \
@@ -15,6 +16,44 @@
 #define CALLS(X) CALLS_OF_MPI_3(X) CALLS_OF_MPI_4(X)
 
 #include "check/mpi/next.h"
+
+/* ---- numbers ---- */
+
+/* Oriel's number of the window that the thread makes; 0: none yet. */
+static _Thread_local uint64_t new_number __attribute__((tls_model("initial-exec")));
+
+static void ignore_job(const char *job, int rank, int size)
+{
+	(void)job, (void)rank, (void)size;
+}
+
+static void ignore_blocked(const struct tool_blocked *blocked)
+{
+	(void)blocked;
+}
+
+static void ignore_unblocked(uint64_t now_ns)
+{
+	(void)now_ns;
+}
+
+static void take_number(uint64_t number)
+{
+	new_number = number;
+}
+
+__attribute__((constructor)) static void attach(void)
+{
+	static const struct tool tool = { .version = TOOL_VERSION,
+		                              .job_opened = ignore_job,
+		                              .blocked = ignore_blocked,
+		                              .unblocked = ignore_unblocked,
+		                              .window_numbered = take_number };
+
+	oriel_tool_attach(&tool);
+}
+
+/* ---- windows ---- */
 
 static void add_name(struct place here, const struct window *window, const char *name)
 {
@@ -47,6 +86,7 @@ static struct collective begin_making(struct place here, MPI_Comm comm)
 {
 	struct collective making = collective_begin(here, comm, FLOW_ALL, 0);
 
+	new_number = 0;
 	if (making.is_recorded)
 		trace_add(here, (struct trace_event){ .kind = TRACE_MEET, .rank = -1 });
 	return making;
@@ -87,6 +127,8 @@ static int end_making(struct collective *making, MPI_Comm handle, const MPI_Win 
 		event.object = window->key;
 		event.rank = -1;
 		trace_ranks(making->place, event, window->ranks, window->count);
+		trace_add(making->place,
+		          (struct trace_event){ .kind = TRACE_NUMBER, .object = window->key, .rank = -1, .id = new_number });
 		if (loads_are_on && event.flags & WINDOW_SHARED)
 			add_parts(making->place, *win, window, comm->rank);
 	} else if (making->is_recorded) {

@@ -145,6 +145,7 @@ void creation_begins(const struct call *call, const int ranks[], int count)
 {
 	struct call_members members = { .window = PART_NONE, .event = EVENT_COLLECTIVE, .ranks = ranks, .count = count };
 
+	window_take_number(0);
 	if (!ranks)
 		return;
 	members.number = window_next_key(ranks, count);

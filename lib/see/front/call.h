@@ -432,6 +432,9 @@ uint64_t window_count(uint32_t window, enum part_event event);
  */
 void window_add(uint64_t handle, const char *kind, uint64_t unit, const int ranks[], int count);
 
+/* The window that the thread makes has this number; 0: none yet. */
+void window_take_number(uint64_t number);
+
 /* Returns the bytes of a unit of displacements. */
 uint64_t window_unit(uint32_t window);
 

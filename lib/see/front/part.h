@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define PART_MARK 0x746c666f72706c6fULL /* "olproflt" */
-#define PART_VERSION 15
+#define PART_VERSION 16
 #define PART_PREFIX "profile."
 
 #define PART_SITES 1024
@@ -78,7 +78,8 @@ struct part_header {
 
 /* A window, from its creation on; its entry stays when it is freed. */
 struct part_window {
-	uint64_t key; /* the same on all members */
+	uint64_t key;    /* the same on all members */
+	uint64_t number; /* Oriel's; 0: the window is left to the MPI */
 	char name[PART_NAME_BYTES];
 	char kind[16];
 };

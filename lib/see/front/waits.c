@@ -186,7 +186,8 @@ void waits_attach(void)
 		                              .waited_for_thread = take_thread,
 		                              .described = take_described,
 		                              .takes_board = outside_open,
-		                              .rank_died = part_add_death };
+		                              .rank_died = part_add_death,
+		                              .window_numbered = window_take_number };
 
 	if (oriel_tool_attach(&tool))
 		fputs("oriel: the profile has no causes of waits: liboriel.so is of another version\n", stderr);

@@ -8,6 +8,9 @@
 
 #include "see/front/call.h"
 
+/* The number of the window that the thread makes; 0: none yet. */
+static _Thread_local uint64_t new_number __attribute__((tls_model("initial-exec")));
+
 /* A window that can be called with. */
 struct open_window {
 	_Atomic uint64_t handle; /* 0: free */
@@ -71,6 +74,11 @@ static uint64_t times_made(const struct part *part, uint64_t members)
 	return times;
 }
 
+void window_take_number(uint64_t number)
+{
+	new_number = number;
+}
+
 uint64_t window_next_key(const int ranks[], int count)
 {
 	uint64_t members = hash_ranks(ranks, count);
@@ -95,6 +103,7 @@ static void add_entry(struct part *part, uint64_t handle, const char *kind, uint
 	struct part_window *window = &part->windows[index];
 
 	window->key = window_next_key(ranks, count);
+	window->number = new_number;
 	keep_ranks(index, ranks, count);
 	made[index].unit = unit;
 	snprintf(window->kind, sizeof(window->kind), "%s", kind);

@@ -7,6 +7,7 @@
 
 #include "base/util.h"
 #include "see/report/program.h"
+#include "see/report/window_number.h"
 
 void losses_begin(struct losses *losses)
 {
@@ -69,14 +70,14 @@ struct advice *advice_add(struct advice_list *advice, const char *rule, const st
 const char *advice_window(const struct profile *profile, int window, char text[WINDOW_BYTES])
 {
 	const struct profile_site *made = window < 0 ? NULL : window_creation(profile, window);
-	char place[PLACE_BYTES];
+	char place[PLACE_BYTES], number[WINDOW_NUMBER_BYTES];
 
 	text[0] = '\0';
 	if (window >= 0 && profile->windows[window].name[0])
 		snprintf(text, WINDOW_BYTES, " of \"%.32s\"", profile->windows[window].name);
 	else if (window >= 0)
-		snprintf(text, WINDOW_BYTES, " of window %d (%s%s%s)", window, profile->windows[window].kind, made ? " " : "",
-		         made ? place_text(made, place) : "");
+		snprintf(text, WINDOW_BYTES, " of window %s (%s%s%s)", window_number(profile->windows[window].number, number),
+		         profile->windows[window].kind, made ? " " : "", made ? place_text(made, place) : "");
 	return text;
 }
 

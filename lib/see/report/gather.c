@@ -38,6 +38,7 @@ static int gather_window(struct profile *profile, const struct part_window *from
 			program_append(&profile->windows, &profile->window_count, &profile->window_capacity, sizeof(*window));
 
 		window->key = from->key;
+		window->number = from->number;
 		snprintf(window->kind, sizeof(window->kind), "%s", from->kind);
 	}
 	if (from->name[0])

@@ -22,7 +22,7 @@ static void print_window(FILE *out, const struct profile *profile, uint32_t id)
 {
 	const struct profile_window *window = &profile->windows[id];
 
-	fprintf(out, "{\"id\": %u, ", id);
+	fprintf(out, "{\"id\": %u, \"number\": %" PRIu64 ", ", id, window->number);
 	json_write_text(out, "name", window->name);
 	json_write_text(out, "kind", window->kind);
 	fprintf(out, "\"in_calls_ns\": %" PRIu64 ", \"waits_ns\": %" PRIu64 ", \"library_ns\": %" PRIu64 "}",

@@ -50,6 +50,7 @@ struct read_parts {
 
 struct profile_window {
 	uint64_t key;
+	uint64_t number; /* in messages; 0: none, the window is left to the MPI */
 	char name[NAME_BYTES];
 	char kind[16];
 	uint64_t in_calls_ns;

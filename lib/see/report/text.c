@@ -8,6 +8,7 @@
 #include "see/report/advice.h"
 #include "see/report/profile.h"
 #include "see/report/program.h"
+#include "see/report/window_number.h"
 
 #define WAIT_LINES 12
 #define SITE_LINES 14
@@ -292,17 +293,20 @@ const struct profile_site *window_creation(const struct profile *profile, int wi
 static void print_window(FILE *out, const struct profile *profile, int window)
 {
 	const struct profile_site *made = window < 0 ? NULL : window_creation(profile, window);
-	char text[WINDOW_COLUMNS + 1];
+	char text[WINDOW_COLUMNS + 1], number[WINDOW_NUMBER_BYTES];
 
-	if (window < 0)
+	if (window < 0) {
 		fputs("  -", out);
-	else if (profile->windows[window].name[0])
+		return;
+	}
+	window_number(profile->windows[window].number, number);
+	if (profile->windows[window].name[0])
 		fprintf(out, "  \"%.16s\"", profile->windows[window].name);
 	else if (made && made->place.file[0] &&
-	         snprintf(text, sizeof(text), "%d (%s:%d)", window, made->place.file, made->place.line) <= WINDOW_COLUMNS)
+	         snprintf(text, sizeof(text), "%s (%s:%d)", number, made->place.file, made->place.line) <= WINDOW_COLUMNS)
 		fprintf(out, "  %s", text);
 	else
-		fprintf(out, "  %d (%s)", window, profile->windows[window].kind);
+		fprintf(out, "  %s (%s)", number, profile->windows[window].kind);
 }
 
 static void print_other_sites(FILE *out, const struct lines *lines)

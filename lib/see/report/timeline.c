@@ -4,6 +4,7 @@
  * slices nest in any case.
  */
 #include "see/report/timeline.h"
+#include "see/report/window_number.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -171,28 +172,18 @@ static void add_names_of_sites(struct timeline *line)
 	}
 }
 
-/* Returns the number that the profile shows a window by. */
-static uint32_t number_of(const struct profile *profile, const struct part_window *window)
-{
-	uint32_t i = 0;
-
-	while (i < profile->window_count && profile->windows[i].key != window->key)
-		i++;
-	return i;
-}
-
 static void add_names_of_windows(struct timeline *line)
 {
 	const struct part *part = line->from->part;
 
 	for (uint32_t i = 0; i < part->header.window_count; i++) {
 		const struct part_window *window = &part->windows[i];
-		char text[64];
+		char text[64], number[WINDOW_NUMBER_BYTES];
 
 		if (window->name[0])
 			snprintf(text, sizeof(text), "%.63s", window->name);
 		else
-			snprintf(text, sizeof(text), "%" PRIu32 " (%.15s)", number_of(line->profile, window), window->kind);
+			snprintf(text, sizeof(text), "%s (%.15s)", window_number(window->number, number), window->kind);
 		perfetto_add_name(&line->to, NAMES_OF_WINDOWS, i + 1, text);
 	}
 }

@@ -5,10 +5,12 @@
  *   see-counts [fork|kill|exit|windows|name=NAME|module=FILE]
  *
  * Each rank makes 5 puts of 8 bytes, 3 of 4096, 2 gets of 100 bytes, 7 flushes and 4 fences on the
- * window "counted", or NAME. With "fork" it starts a child first, whose call is refused. With "kill"
- * or "exit" rank 1 ends before the last fence. With "windows" it makes more windows than a profile has
- * room for, and rank 1 is late for a fence of each. With "module=" a module (module.c), which is closed
- * again, makes three more puts of 8 bytes.
+ * window "counted", or NAME. If NAME is empty, rank 1 has made a window of its own before, and
+ * ranks print the error of a signal and a put to a rank that the window does not have. With "fork"
+ * it starts a child first, whose call is refused. With "kill" or "exit" rank 1 ends before the last
+ * fence. With "windows" it makes more windows than a profile has room for, and rank 1 is late for a
+ * fence of each. With "module=" a module (module.c), which is closed again, makes three more puts
+ * of 8 bytes.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -98,6 +100,31 @@ static void die(const char *mode)
 	exit(3);
 }
 
+/* Rank 1 makes a window that no other rank has. */
+static int own_window(const oriel_job *job, const oriel_group *world)
+{
+	const int one = 1;
+	oriel_group *alone;
+	oriel_win *win;
+	void *base;
+
+	if (oriel_rank(job) != 1)
+		return 0;
+	return oriel_group_incl(world, 1, &one, &alone) || oriel_win_allocate(8, 1, NULL, alone, &base, &win) ||
+	       oriel_win_free(&win) || oriel_group_free(&alone);
+}
+
+static int print_errors(oriel_win *win)
+{
+	int rc = oriel_signal(win, 99, 0, 1, ORIEL_SIGNAL_ADD);
+
+	fprintf(stderr, "%s\n", oriel_last_error());
+	if (rc == 0 || oriel_put(win, &win, sizeof(win), 99, 0) == 0)
+		return -1;
+	fprintf(stderr, "%s\n", oriel_last_error());
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -109,13 +136,15 @@ int main(int argc, char **argv)
 	oriel_win *win;
 	void *base;
 
-	if (oriel_init(NULL, &job) || oriel_group_world(job, &world) ||
+	if (oriel_init(NULL, &job) || oriel_group_world(job, &world) || (!name[0] && own_window(job, world)) ||
 	    oriel_win_allocate(BYTES, 1, NULL, world, &base, &win) || oriel_win_set_name(win, name))
 		return fprintf(stderr, "%s\n", oriel_last_error()), EXIT_FAILURE;
 	if (strcmp(mode, "fork") == 0 && start_child(win))
 		return fprintf(stderr, "the child has failed\n"), EXIT_FAILURE;
 	if (strcmp(mode, "windows") == 0 && many_windows(job, world, win))
 		return fprintf(stderr, "%s\n", oriel_last_error()), EXIT_FAILURE;
+	if (!name[0] && print_errors(win))
+		return fprintf(stderr, "a call has succeeded\n"), EXIT_FAILURE;
 	if (fences(win, 2) || operations(win, (oriel_rank(job) + 1) % oriel_size(job), module) || fences(win, 1))
 		return fprintf(stderr, "%s\n", oriel_last_error()), EXIT_FAILURE;
 	if (dies && oriel_rank(job) == 1)

@@ -15,7 +15,7 @@ RANK, CAUSE, SIZES = "a rank, or -1", "a cause", "counts"
 PROFILE = {
     "schema": TEXT, "ranks": COUNT, "seconds": NUMBER, "clock_error_ns": COUNT, "lost": COUNT,
     "left_out": {"windows": COUNT, "windows_ns": COUNT, "sites": COUNT, "sites_ns": COUNT, "waits": COUNT, "waits_ns": COUNT},
-    "windows": [{"id": INTEGER, "name": TEXT, "kind": TEXT, "in_calls_ns": COUNT, "waits_ns": COUNT, "library_ns": COUNT}],
+    "windows": [{"id": INTEGER, "number": COUNT, "name": TEXT, "kind": TEXT, "in_calls_ns": COUNT, "waits_ns": COUNT, "library_ns": COUNT}],
     "sites": [{"id": INTEGER, "window": INTEGER, "rank": RANK, "call": TEXT, "function": TEXT, "file": TEXT, "line": COUNT,
                "object": TEXT, "build_id": TEXT, "offset": COUNT, "count": COUNT, "bytes": COUNT, "sizes": SIZES, "ns": COUNT}],
     "waits": [{"window": INTEGER, "site": INTEGER, "waiter": RANK, "culprit": RANK, "cause": CAUSE, "ns": COUNT,
