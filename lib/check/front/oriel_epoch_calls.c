@@ -192,7 +192,10 @@ int oriel_win_sync(oriel_win *win)
 
 int oriel_signal(oriel_win *win, int target_rank, uint32_t signal, uint64_t value, enum oriel_signal_op op)
 {
-	add_call(HERE("oriel_signal"), win, TRACE_SIGNAL, target_rank, 0, signal);
+	const struct window *window = window_of(win);
+
+	if (window && rank_of(window, target_rank) >= 0)
+		add_call(HERE("oriel_signal"), win, TRACE_SIGNAL, target_rank, 0, signal);
 	return leave(HERE("oriel_signal"), win, next.signal(win, target_rank, signal, value, op));
 }
 

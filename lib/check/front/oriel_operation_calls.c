@@ -56,12 +56,13 @@ static void add_targets(struct pieces *pieces, const struct oriel_target_piece l
 		add_piece(pieces, list[i].disp, list[i].size_bytes);
 }
 
+/* An operation to a rank that the window does not have is refused, and no event. */
 static void add_pieces(struct place here, oriel_win *win, int target_rank, struct trace_event event,
                        struct pieces *pieces)
 {
 	struct window *window = window_of(win);
 
-	if (window) {
+	if (window && rank_of(window, target_rank) >= 0) {
 		event.kind = TRACE_OPERATION;
 		event.object = window->key;
 		event.rank = rank_of(window, target_rank);
@@ -79,7 +80,7 @@ static void add_plain(struct place here, oriel_win *win, int target_rank, uint64
 {
 	struct window *window = window_of(win);
 
-	if (!window)
+	if (!window || rank_of(window, target_rank) < 0)
 		return;
 	event.object = window->key;
 	event.rank = rank_of(window, target_rank);
