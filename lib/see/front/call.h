@@ -91,6 +91,9 @@ uint64_t notes_find_epoch(int rank, enum part_event event, uint32_t window, uint
  */
 uint64_t notes_find_unlock(int rank, uint64_t key, int member, uint64_t before_ns);
 
+/* As notes_find_unlock, but the first that began later than after_ns. */
+uint64_t notes_find_next_unlock(int rank, uint64_t key, int member, uint64_t after_ns, uint64_t before_ns);
+
 /* Notes that this rank has waited for a late one. One thread at a time. */
 void notes_add_lateness(struct part *part, uint32_t wait, int rank, uint64_t begun_ns, uint64_t ended_ns);
 

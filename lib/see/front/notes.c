@@ -317,6 +317,22 @@ uint64_t notes_find_unlock(int rank, uint64_t key, int member, uint64_t before_n
 	return latest_ns;
 }
 
+uint64_t notes_find_next_unlock(int rank, uint64_t key, int member, uint64_t after_ns, uint64_t before_ns)
+{
+	uint64_t next_ns = 0;
+
+	/* There are no more unlocks in the notes. */
+	for (int i = 0; i < PART_LATEST && before_ns > after_ns; i++) {
+		uint64_t at_ns = notes_find_unlock(rank, key, member, before_ns);
+
+		if (at_ns <= after_ns)
+			break;
+		next_ns = at_ns;
+		before_ns = at_ns - 1;
+	}
+	return next_ns;
+}
+
 /* ---- presence ---- */
 
 /* The rank's call may end between two loads: the answer is that of a moment before or behind. */

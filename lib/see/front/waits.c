@@ -639,6 +639,40 @@ static void note_gaps(struct part *part, uint32_t site)
 	}
 }
 
+/* Returns the first unlock of the lock in the time that the segment still has. */
+static struct latest find_next_release(const struct part *part, uint32_t window, const struct waited *waited)
+{
+	uint64_t key = key_of(part, window);
+	struct latest first = not_known;
+	int count, target = member_of(window, waited->ranks.ranks[0]);
+	const int *ranks = window_ranks(window, &count);
+
+	for (int i = 0; count <= MOST_MEMBERS && i < count; i++) {
+		uint64_t begun_ns = notes_find_next_unlock(ranks[i], key, target, waited->begun_ns, waited->ended_ns);
+
+		if (begun_ns && ranks[i] != part->header.rank && (first.rank < 0 || begun_ns < first.begun_ns))
+			first = (struct latest){ ranks[i], begun_ns };
+	}
+	return first;
+}
+
+/*
+ * A card keeps the words of a lock where no look sees the holders. There the time until an unlock
+ * is that of the rank that unlocks.
+ */
+static void take_releases(struct part *part, uint32_t site, struct waited *waited)
+{
+	struct latest next = not_known;
+
+	if (waited->cause != WAIT_LOCK || waited->processes[0] || waited->ranks.count != 1)
+		return;
+	do {
+		next = find_next_release(part, part->sites[site].window, waited);
+		if (next.rank >= 0)
+			waited->begun_ns = divide(part, site, waited, next);
+	} while (next.rank >= 0 && waited->begun_ns < waited->ended_ns);
+}
+
 /* Adds the shares of all segments, from a time on. */
 static void take_segments(struct part *part, uint32_t site, uint64_t from_ns)
 {
@@ -651,6 +685,8 @@ static void take_segments(struct part *part, uint32_t site, uint64_t from_ns)
 			waited->begun_ns = from_ns;
 		if (waited->begun_ns < waited->ended_ns)
 			take_inside(part, site, waited);
+		if (waited->begun_ns < waited->ended_ns)
+			take_releases(part, site, waited);
 		if (waited->begun_ns < waited->ended_ns)
 			from_ns = add_waited(part, site, waited, follows);
 		if (follows)
