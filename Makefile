@@ -82,7 +82,7 @@ install: lib soft mpi $(programs) $(perf_installed) man $(found_by)
 	ln -sf liboriel.so.$(VERSION) $(DESTDIR)$(LIBDIR)/liboriel.so
 	install -m 755 $(soft_libs) $(DESTDIR)$(LIBDIR)/oriel/soft
 	rm -rf $(DESTDIR)$(LIBDIR)/oriel/soft/nodes && cp -R $(soft_tree) $(DESTDIR)$(LIBDIR)/oriel/soft
-	install -d $(DESTDIR)$(LIBDIR)/oriel/see && install -m 755 $(B)/lib/see/liboriel-see.so $(B)/lib/see/liboriel-check.so $(compiled_libs) $(pages_lib) $(DESTDIR)$(LIBDIR)/oriel/see
+	install -d $(DESTDIR)$(LIBDIR)/oriel/see && install -m 755 $(B)/lib/see/liboriel-see.so $(B)/lib/see/liboriel-check.so $(compiled_libs) $(inline_lib) $(pages_lib) $(DESTDIR)$(LIBDIR)/oriel/see && install -m 644 $(B)/lib/see/oriel-inline.h $(DESTDIR)$(LIBDIR)/oriel/see
 	$(if $(mpi_libs),install -d $(DESTDIR)$(LIBDIR)/oriel/mpi && install -m 755 $(mpi_libs) $(mpi_fronts) $(DESTDIR)$(LIBDIR)/oriel/mpi)
 	install -m 644 $(filter %.pc,$(found_by)) $(DESTDIR)$(PKGCONFIGDIR)
 	install -m 644 $(filter %.cmake,$(found_by)) $(DESTDIR)$(CMAKEDIR)

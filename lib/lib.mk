@@ -79,11 +79,26 @@ $(B)/lib/see/liboriel-check.so: $(check_front_obj) $(call objects,$(wildcard lib
 # has functions of the C library, which the compiler shall not replace by calls of themselves.
 compiled_libs = $(B)/lib/see/liboriel-tsan.so.0 $(B)/lib/see/liboriel-tsan.so.2
 loads_obj = $(call objects,$(addprefix lib/check/,code.c symbols.c short_lock.c))
-compiled_obj = $(call objects,$(wildcard lib/check/compiled/*.c)) $(loads_obj)
-$(compiled_obj): ALL_CFLAGS += -fno-builtin
+compiled_obj = $(call objects,$(filter-out %/inline.c,$(wildcard lib/check/compiled/*.c))) $(loads_obj)
+inline_obj = $(call objects,lib/check/compiled/inline.c)
+$(compiled_obj) $(inline_obj): ALL_CFLAGS += -fno-builtin
 $(compiled_libs): $(B)/lib/see/liboriel-tsan.so.%: $(compiled_obj) lib/check/compiled/compiled.map
 	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,-soname,libtsan.so.$* -Wl,--version-script=lib/check/compiled/compiled.map \
 		$(filter %.o,$^) -ldl
+
+# The same, for code of clang that looks by itself whether memory is watched, and the options by which clang makes such code. They are
+# internal to LLVM: threads' atomics become calls, and other loads and stores looks at a byte. It leaves out none, and widens none.
+inline_lib = $(B)/lib/see/liboriel-inline.so
+$(inline_lib): $(compiled_obj) $(inline_obj) lib/check/compiled/compiled.map | $(B)/lib/see/oriel-inline.h
+	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,-soname,$(notdir $@) -Wl,--version-script=lib/check/compiled/compiled.map \
+		$(filter %.o,$^) -ldl
+$(inline_obj): ALL_CFLAGS += -mgeneral-regs-only
+$(B)/lib/see/oriel-inline.h: lib/check/compiled/inline.h
+	$(call quiet,copy) cp $< $@
+inline_flags = -fno-plt -Xclang -fsanitize=thread,kernel-address -Xclang -fsanitize-recover=kernel-address $(addprefix -mllvm -,$(inline_options))
+inline_options = tsan-instrument-memory-accesses=0 tsan-instrument-func-entry-exit=0 asan-mapping-offset=0x7fff8000 asan-stack=0 \
+	asan-globals=0 asan-opt=0 asan-instrumentation-with-call-threshold=-1 enable-interleaved-mem-accesses=0 disable-lsr
+$(B)/obj/lib/check/judge/main.o: ALL_CFLAGS += -DINLINE_FLAGS='"$(inline_flags)"'
 
 # What maps windows a second time, for loads and stores of code that was not recompiled.
 pages_lib = $(B)/lib/see/liboriel-pages.so
@@ -91,5 +106,5 @@ $(pages_lib): $(call objects,$(wildcard lib/check/pages/*.c)) $(loads_obj) lib/c
 	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,--version-script=lib/check/pages/pages.map -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' \
 		$(filter %.o,$^) -L$(B)/lib -loriel -ldl
 
-$(B)/bin/oriel-check: $(call objects,$(addprefix lib/check/,pack.c waits.c deadlock.c recompiled.c) $(wildcard lib/check/judge/*.c) $(addprefix lib/mpi/starter/,libraries.c image.c cache.c) lib/see/report/program.c lib/see/front/part_file.c) $(lib_all) $(B)/lib/see/liboriel-check.so $(compiled_libs) $(pages_lib)
+$(B)/bin/oriel-check: $(call objects,$(addprefix lib/check/,pack.c waits.c deadlock.c recompiled.c) $(wildcard lib/check/judge/*.c) $(addprefix lib/mpi/starter/,libraries.c image.c cache.c) lib/see/report/program.c lib/see/front/part_file.c) $(lib_all) $(B)/lib/see/liboriel-check.so $(compiled_libs) $(inline_lib) $(pages_lib)
 	$(link) $(filter-out %.so $(compiled_libs),$^) $(LIBS)

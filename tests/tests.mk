@@ -30,8 +30,10 @@ see-mpi-tests: $(mpi_libs) $(perf_rivals:%=$(B)/lib/mpi/liboriel-see-%.so) $(per
 unkind-tests: mpi $(B)/bin/oriel-run $(B)/tests/unkind-bugs $(perf_rivals:%=$(B)/tests/unkind-mpi-bugs-%)
 # Programs of the layer's tests, compiled with -fsanitize=thread: none has a race.
 has_clang := $(shell command -v clang)
+# Whether clang takes the options that are internal to it, for this processor.
+has_inline := $(if $(has_clang),$(shell test $$(uname -m) = x86_64 && clang -include lib/check/compiled/inline.h $(inline_flags) -S -o /dev/null -x c /dev/null 2>/dev/null && echo yes))
 loads_layer = accumulates datatypes epochs memory requests types windows
-check-tests: mpi $(B)/tests/see-counts $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random matrix epochs budget deadlocks live jobs pages) $(foreach what,pairs misuse deadlocks callbacks live loads threads random-loads random-threads touches uses uses-loads,$(perf_rivals:%=$(B)/tests/check-mpi-$(what)-%)) $(if $(has_clang),$(B)/tests/check-clang-random $(foreach what,loads threads,$(perf_rivals:%=$(B)/tests/check-clang-$(what)-%))) $(B)/tests/check-loads $(B)/tests/check-touches $(foreach mpi,$(perf_rivals),$(loads_layer:%=$(B)/tests/check-layer/%-$(mpi))) $(foreach what,random/random layer/errors layer/datatypes layer/bottom,$(perf_rivals:%=$(B)/tests/mpi/$(what)-%))
+check-tests: mpi $(B)/tests/see-counts $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random matrix epochs budget deadlocks live jobs pages) $(foreach what,pairs misuse deadlocks callbacks live loads threads random-loads random-threads touches uses uses-loads,$(perf_rivals:%=$(B)/tests/check-mpi-$(what)-%)) $(if $(has_inline),$(addprefix $(B)/tests/check-inline-,random widths) $(foreach what,loads threads,$(perf_rivals:%=$(B)/tests/check-inline-$(what)-%))) $(if $(has_clang),$(B)/tests/check-clang-random $(foreach what,loads threads,$(perf_rivals:%=$(B)/tests/check-clang-$(what)-%))) $(B)/tests/check-loads $(B)/tests/check-touches $(foreach mpi,$(perf_rivals),$(loads_layer:%=$(B)/tests/check-layer/%-$(mpi))) $(foreach what,random/random layer/errors layer/datatypes layer/bottom,$(perf_rivals:%=$(B)/tests/mpi/$(what)-%))
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 # The programs in containers are the demo's and those of environments.
 containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
@@ -121,6 +123,13 @@ $(B)/tests/check-clang-loads-%: tests/check/mpi_loads.c $(addprefix tests/check/
 	$(check_of_mpi) -Wno-unknown-warning-option -O1 $(loads_flags)
 $(B)/tests/check-clang-threads-%: tests/check/mpi_threads.c $(addprefix tests/check/,mpi_pair.h mpi_cases.h cases.h)
 	$(check_of_mpi) -Wno-unknown-warning-option -O1 $(loads_flags)
+# The same by clang, with checks in the program itself.
+$(B)/tests/check-inline-%: check_compiler = MPICH_CC=clang OMPI_CC=clang
+inline_libs = $(inline_lib) -Wl,-rpath,$(abspath $(B)/lib/see)
+$(B)/tests/check-inline-loads-%: tests/check/mpi_loads.c $(addprefix tests/check/,mpi_pair.h mpi_cases.h cases.h) $(inline_lib)
+	$(check_of_mpi) -Wno-unknown-warning-option -O1 -g -include $(B)/lib/see/oriel-inline.h $(inline_flags) $(inline_libs)
+$(B)/tests/check-inline-threads-%: tests/check/mpi_threads.c $(addprefix tests/check/,mpi_pair.h mpi_cases.h cases.h) $(inline_lib)
+	$(check_of_mpi) -Wno-unknown-warning-option -O1 -g -include $(B)/lib/see/oriel-inline.h $(inline_flags) $(inline_libs)
 # The same, with pages in place of that; and a program whose functions MPI calls.
 $(B)/tests/check-mpi-touches-%: tests/check/mpi_loads.c $(addprefix tests/check/,mpi_pair.h mpi_cases.h cases.h)
 	$(check_of_mpi) -O1 -g
@@ -137,6 +146,12 @@ $(B)/tests/check-mpi-loads-fortran-%: tests/check/mpi_loads_fortran.f90
 	$(call quiet,mpif90.$*) mpif90.$* -O1 $(loads_flags) -J$(@D) -w -fallow-argument-mismatch -o $@ $<
 $(B)/tests/check-loads: tests/check/random.c $(B)/lib/liboriel.so
 	$(call quiet,cc) $(CC) -std=c11 -D_GNU_SOURCE -Iinclude $(WARNINGS) -O1 $(loads_flags) -DLOADS -o $@ $^ -Wl,-rpath,$(abspath $(B)/lib)
+$(B)/tests/check-inline-random: tests/check/random.c
+$(B)/tests/check-inline-widths: tests/check/widths.c
+$(addprefix $(B)/tests/check-inline-,random widths): $(B)/lib/liboriel.so $(inline_lib)
+	$(call quiet,clang) clang -std=c11 -D_GNU_SOURCE -Iinclude $(WARNINGS) -Wno-unknown-warning-option -O2 -g -include $(B)/lib/see/oriel-inline.h $(inline_flags) -DLOADS -o $@ $(filter %.c %.so,$^) \
+		-Wl,-rpath,$(abspath $(B)/lib):$(abspath $(B)/lib/see)
+
 $(B)/tests/check-clang-random: tests/check/random.c $(B)/lib/liboriel.so
 	$(call quiet,clang) clang -std=c11 -D_GNU_SOURCE -Iinclude $(WARNINGS) -Wno-unknown-warning-option -O1 $(loads_flags) -DLOADS -o $@ $^ -Wl,-rpath,$(abspath $(B)/lib)
 $(B)/tests/check-touches: tests/check/random.c $(B)/lib/liboriel.so

@@ -28,6 +28,10 @@ bool recompiled_library(const char *path, char name[RECOMPILED_BYTES])
 	const int version = libraries_version_of(path, "libtsan.so.");
 	const bool by_clang = version < 0 && image_has_text(path, "__tsan_init");
 
+	if (image_has_text(path, INLINE_LIBRARY)) {
+		snprintf(name, RECOMPILED_BYTES, "%s", INLINE_LIBRARY);
+		return true;
+	}
 	if (by_clang)
 		quiet_runtime();
 	snprintf(name, RECOMPILED_BYTES, "liboriel-tsan.so.%d", by_clang ? 2 : version);

@@ -12,6 +12,9 @@
 
 #define RECOMPILED_BYTES 64
 
+/* The name is in programs with clang's checks inside, which were linked with the library. */
+#define INLINE_LIBRARY "liboriel-inline.so"
+
 /*
  * Returns whether the program, or a library of it, was compiled so, and writes the name of the
  * library to preload. If clang has linked its runtime into the program, extends TSAN_OPTIONS.

@@ -13,8 +13,6 @@
 #include "check/compiled/watch.h"
 #include "check/symbols.h"
 
-#define LIBTSAN "libtsan.so."
-
 static struct codes recompiled;
 static struct codes helpers; /* of libraries whose threads are the program's */
 static uint32_t files;
@@ -48,9 +46,12 @@ const char *object_unknown(void)
 	return unknown[0] ? unknown : NULL;
 }
 
+/* It, or what takes its place. */
 static bool is_libtsan(const char *name)
 {
-	return strncmp(name, LIBTSAN, sizeof(LIBTSAN) - 1) == 0;
+	static const char *const names[] = { "libtsan.so.", "liboriel-inline.so" };
+
+	return library_is_one_of(name, names, sizeof(names) / sizeof(*names));
 }
 
 /* Keeps in mind the first one that is not known. */

@@ -17,9 +17,7 @@
 #define CELL_BYTES (PAGE_CELLS * sizeof(uint64_t))
 #define RANGES_MAX 4096
 #define RANGES_SEARCHED 64 /* where there are more, all bytes of their pages count as watched */
-#define TAG_SHIFT 32       /* segment and strand */
-#define STRAND_SHIFT 6
-#define SHARED 1024 /* cells of other strands that a strand has accessed */
+#define SHARED 1024        /* cells of other strands that a strand has accessed */
 
 struct range {
 	uint64_t first, end;
@@ -34,13 +32,14 @@ struct shared {
 
 struct leaf *leaves[LEAVES];
 uint32_t near_count[NEAR_COUNT];
+uint64_t watch_segment = 1;
+void (*watch_changed)(uint64_t page);
 static struct shared shared[STRANDS][SHARED];
 static struct range ranges[RANGES_MAX];
 static uint32_t range_count, last_hit;
 static char *arena;                      /* of cells that were never used */
 static uint64_t arena_bytes, pages_free; /* pages: for which there are cells */
 static uint64_t *free_cells;             /* a list; the first cell of each is the next */
-static uint64_t segment = 1;
 static bool is_on;
 static void (*when_full)(void);
 static void (*when_freed)(const void *memory);
@@ -80,11 +79,14 @@ static uint64_t *take_cells(void)
 	return cells;
 }
 
+/* The page that has this address got cells, or lost them. */
 static void count_near(uint64_t address, uint32_t pages)
 {
 	uint32_t *near = near_of(address);
 
 	__atomic_store_n(near, *near + pages, __ATOMIC_RELAXED);
+	if (watch_changed)
+		watch_changed(address);
 }
 
 static void let_go(uint64_t address)
@@ -116,7 +118,8 @@ static bool take_page(uint64_t address)
 		return false;
 	if (!page->cells) {
 		__atomic_store_n(&page->cells, take_cells(), __ATOMIC_RELEASE);
-		count_near(address, page->cells != NULL);
+		if (page->cells)
+			count_near(address, 1);
 	}
 	page->ranges += page->cells != NULL;
 	return page->cells;
@@ -168,7 +171,7 @@ static bool add_range(struct range range)
 		return false;
 	}
 	ranges[range_count++] = range;
-	segment++;
+	watch_segment++;
 	return true;
 }
 
@@ -222,24 +225,6 @@ static bool is_watched(uint64_t first, uint64_t end, enum compiled_kind kind)
 }
 
 /* ---- accesses ---- */
-
-/* Returns the bits of a cell for these bytes, of which the first lies in it. */
-static uint64_t bits_of(uint64_t first, uint64_t end, enum compiled_kind kind)
-{
-	uint64_t bytes = end - first, mask = bytes >= 8 ? 0xff : (1u << bytes) - 1;
-
-	return (mask << (first & 7) & 0xff) << (8 * kind);
-}
-
-static uint64_t tag_now(void)
-{
-	return (segment << STRAND_SHIFT | strand_now()) & UINT32_MAX;
-}
-
-static bool has_bits(uint64_t cell, uint64_t bits)
-{
-	return cell >> TAG_SHIFT == tag_now() && (cell & bits) == bits;
-}
 
 /* Marks a cell of another strand. Returns whether any bit is new. */
 static bool mark_shared(const uint64_t *cell, uint64_t bits)
@@ -341,12 +326,8 @@ static void add(const struct compiled_run *access, uint64_t bytes)
 void watch_element(const void *site, uint64_t first, uint32_t bytes, enum compiled_kind kind)
 {
 	static const char *const calls[KINDS_COMPILED] = { "load", "store", "atomic load", "atomic store" };
-	uint64_t *cells = cells_of(first), cell;
 
-	if (!cells)
-		return;
-	cell = __atomic_load_n(&cells[first >> 3 & (PAGE_CELLS - 1)], __ATOMIC_RELAXED);
-	if ((first & 7) + bytes <= 8 && has_bits(cell, bits_of(first, first + bytes, kind)))
+	if (watch_has(first, first + bytes, kind))
 		return;
 	add(&(struct compiled_run){ .site = site, .call = calls[kind], .first = first, .bytes = bytes, .kind = kind }, 0);
 }
@@ -414,7 +395,7 @@ static uint32_t take(const struct compiled_run **runs)
 
 	short_lock_enter();
 	count = runs_take(runs);
-	segment++;
+	watch_segment++;
 	short_lock_leave();
 	return count;
 }

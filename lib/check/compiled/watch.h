@@ -42,7 +42,7 @@ static inline uint32_t *near_of(uint64_t address)
 
 /* watch.c */
 
-/* The place accesses an element, in a page that has cells. */
+/* The place accesses an element. */
 void watch_element(const void *site, uint64_t first, uint32_t bytes, enum compiled_kind kind);
 
 /* The place accesses a range, of any memory. */
@@ -56,6 +56,44 @@ static inline uint64_t *cells_of(uint64_t address)
 	            : NULL;
 }
 
+/* ---- the cells ---- */
+
+#define TAG_SHIFT 32 /* segment and strand */
+#define STRAND_SHIFT 6
+
+extern uint64_t watch_segment __attribute__((visibility("hidden")));
+
+/* Returns the bits of a cell for these bytes, of which the first lies in it. */
+static inline uint64_t bits_of(uint64_t first, uint64_t end, enum compiled_kind kind)
+{
+	uint64_t bytes = end - first, mask = bytes >= 8 ? 0xff : (1u << bytes) - 1;
+
+	return (mask << (first & 7) & 0xff) << (8 * kind);
+}
+
+static inline uint64_t tag_now(void)
+{
+	return (watch_segment << STRAND_SHIFT | strand_now()) & UINT32_MAX;
+}
+
+static inline bool has_bits(uint64_t cell, uint64_t bits)
+{
+	return cell >> TAG_SHIFT == tag_now() && (cell & bits) == bits;
+}
+
+/* Returns whether an access of these bytes says nothing: they are not watched, or marked. */
+static inline bool watch_has(uint64_t first, uint64_t end, enum compiled_kind kind)
+{
+	for (uint64_t at = first; at < end; at = (at | 7) + 1) {
+		uint64_t *cells = cells_of(at);
+
+		if (cells &&
+		    !has_bits(__atomic_load_n(&cells[at >> 3 & (PAGE_CELLS - 1)], __ATOMIC_RELAXED), bits_of(at, end, kind)))
+			return false;
+	}
+	return true;
+}
+
 static inline void watch_access(const void *site, const volatile void *memory, uint32_t bytes, enum compiled_kind kind)
 {
 	uint64_t first = (uint64_t)(uintptr_t)memory;
@@ -64,6 +102,9 @@ static inline void watch_access(const void *site, const volatile void *memory, u
 		return;
 	watch_element(site, first, bytes, kind);
 }
+
+/* NULL, or called when the page gets cells or loses them. The caller holds the lock. */
+extern void (*watch_changed)(uint64_t page) __attribute__((visibility("hidden")));
 
 /* Memory is about to be freed, out of sight of the front. */
 void watch_freed(const void *memory);

@@ -27,6 +27,7 @@ const char program_name[] = "oriel-check";
 static const char usage[] =
 	"usage: oriel-check [--pages] PROGRAM [ARGUMENT...]\n"
 	"       oriel-check --job NAME [--now]\n"
+	"       oriel-check --cflags | --libs\n"
 	"\n"
 	"Runs PROGRAM, which uses oriel.h, and prints at its end which one-sided operations race:\n"
 	"    oriel-run -n 4 oriel-check ./app\n"
@@ -34,6 +35,8 @@ static const char usage[] =
 	"  --pages      check loads and stores of windows, too: the first of each page between two calls\n"
 	"  --job NAME   judge a job that has ended without a report; an empty name: the last one\n"
 	"  --now        judge what has been recorded until now, and do not wait for the end\n"
+	"  --cflags     print options by which clang compiles loads and stores so that it costs least to check them\n"
+	"  --libs       print options for linking such code\n"
 	"  -h, --help   print this\n"
 	"  --version    print the version\n"
 	"\n"
@@ -77,6 +80,25 @@ static int judge_job(const char *job, bool now)
 	return EXIT_SUCCESS;
 }
 
+static int print_libs(void)
+{
+	char library[PATH_MAX];
+
+	program_file(INLINE_LIBRARY, library);
+	return printf("%s -Wl,-rpath,%.*s\n", library, (int)(strrchr(library, '/') - library), library) < 0;
+}
+
+static int print_cflags(void)
+{
+	char header[PATH_MAX];
+
+#ifndef __x86_64__
+	program_fail("--cflags is for x86-64 only");
+#endif
+	program_file("oriel-inline.h", header);
+	return printf("-include %s %s\n", header, INLINE_FLAGS) < 0;
+}
+
 static void preload_loads(const char *path)
 {
 	char name[RECOMPILED_BYTES];
@@ -93,6 +115,10 @@ int main(int argc, char **argv)
 		return fputs(usage, stdout) < 0;
 	if (strcmp(option, "--version") == 0)
 		return printf("oriel-check %s\n", oriel_version()) < 0;
+	if (strcmp(option, "--cflags") == 0)
+		return print_cflags();
+	if (strcmp(option, "--libs") == 0)
+		return print_libs();
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* others print there */
 	if (strcmp(option, "--job") == 0 && (argc == 3 || (argc == 4 && strcmp(argv[3], "--now") == 0)))
 		return judge_job(argv[2], argc == 4);

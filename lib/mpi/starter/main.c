@@ -26,6 +26,7 @@
 #include "variables.h"
 #include "wire/environment.h"
 
+
 static void usage(FILE *to)
 {
 	fprintf(

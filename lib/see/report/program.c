@@ -75,6 +75,15 @@ static void find_self(char self[PATH_MAX])
 	self[length] = '\0';
 }
 
+void program_file(const char *library, char path[PATH_MAX])
+{
+	char self[PATH_MAX];
+
+	find_self(self);
+	if (!find_front(self, library, path))
+		program_fail("there is no %s in lib/see or " INSTALLED_LIBDIR "/oriel/see beside %s", library, self);
+}
+
 void program_preload(const char *front)
 {
 	char self[PATH_MAX], path[PATH_MAX];
@@ -89,8 +98,7 @@ void program_start(const char *front, const char *variable, char **program)
 	char self[PATH_MAX], path[PATH_MAX];
 
 	find_self(self);
-	if (!find_front(self, front, path))
-		program_fail("there is no %s in lib/see or " INSTALLED_LIBDIR "/oriel/see beside %s", front, self);
+	program_file(front, path);
 	if (setenv(variable, self, 1))
 		program_fail("there is no memory for the environment");
 	preload(path);
