@@ -168,6 +168,29 @@ static void K7_puts_of_one_origin(void)
 	unlock_all();
 }
 
+/* Both may take effect in the unlock. Earlier unlocks order them, this one does not. */
+static void puts_of_a_lock(int target)
+{
+	if (rank == 0) {
+		must(oriel_win_lock(win, ORIEL_LOCK_EXCLUSIVE, target, 0));
+		must(oriel_put(win, buffer, 8, target, 0)); /* RACE */
+		if (!racy)
+			flush(target);
+		must(oriel_put(win, other, 8, target, 4)); /* RACE */
+		must(oriel_win_unlock(win, target));
+	}
+}
+
+static void K7_puts_of_an_exclusive_lock(void)
+{
+	puts_of_a_lock(1);
+}
+
+static void K11_puts_to_itself_of_an_exclusive_lock(void)
+{
+	puts_of_a_lock(0);
+}
+
 static void K11_put_to_itself(void)
 {
 	lock_all();
@@ -582,6 +605,8 @@ static const struct check_case cases[] = {
 	{ "K9_buffer_of_a_get", K9_buffer_of_a_get },
 	{ "K9_result_of_a_fetch", K9_result_of_a_fetch },
 	{ "K7_puts_of_one_origin", K7_puts_of_one_origin },
+	{ "K7_puts_of_an_exclusive_lock", K7_puts_of_an_exclusive_lock },
+	{ "K11_puts_to_itself_of_an_exclusive_lock", K11_puts_to_itself_of_an_exclusive_lock },
 	{ "K11_put_to_itself", K11_put_to_itself },
 	{ "K12_flag_in_a_mapped_part", K12_flag_in_a_mapped_part },
 	{ "K2_signal_is_missing", K2_signal_is_missing },

@@ -155,6 +155,29 @@ struct clock *clock_joined(struct clock *clock, const struct clock *other)
 	return clock;
 }
 
+/* Copies a time of a strand, also that by calls. */
+static void copy_time(struct clock *to, const struct clock *from, int index)
+{
+	to->times[index] = from->times[index];
+	if (time_count > by_calls)
+		to->times[by_calls + index] = from->times[by_calls + index];
+}
+
+struct clock *clock_joined_of_others(struct clock *clock, const struct clock *other, int rank)
+{
+	struct clock *joined;
+
+	if (!other || is_known(clock, other, time_count))
+		return clock;
+	joined = clock_joined(new_clock(clock), other);
+	copy_time(joined, clock, rank);
+	for (int i = 0; i < ranks[rank].count; i++)
+		copy_time(joined, clock, ranks[rank].first + i);
+	joined->times[clock_index_of_own(rank)] = clock->times[clock_index_of_own(rank)];
+	clock_drop(clock);
+	return joined;
+}
+
 void clock_lower(struct clock *clock, const struct clock *other)
 {
 	for (int i = 0; other && i < time_count; i++) {

@@ -132,6 +132,9 @@ void clock_join_hidden(int rank, const struct clock *other);
 /* Returns the clock, joined with another one, which may be NULL. Takes `clock` from the caller. */
 struct clock *clock_joined(struct clock *clock, const struct clock *other);
 
+/* Returns the same, but for the times of this rank, of which it knows what `clock` does. */
+struct clock *clock_joined_of_others(struct clock *clock, const struct clock *other, int rank);
+
 /* Returns a clock that knows of everything. clock_lower takes away what the other does not know. */
 struct clock *clock_of_all_times(void);
 void clock_lower(struct clock *clock, const struct clock *other);

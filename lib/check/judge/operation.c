@@ -12,11 +12,18 @@
 
 typedef void learn_call(void *learner, const struct clock *clock);
 
+/* An access of this rank begins. */
+struct begin {
+	struct clock *clock;
+	int rank;
+};
+
+/* The unlock that ends the operation may be among these: it must not begin behind that. */
 static void join_begin(void *learner, const struct clock *clock)
 {
-	struct clock **begin = learner;
+	struct begin *begin = learner;
 
-	*begin = clock_joined(*begin, clock);
+	begin->clock = clock_joined_of_others(begin->clock, clock, begin->rank);
 }
 
 static void join_rank(void *learner, const struct clock *clock)
@@ -45,16 +52,16 @@ static struct clock *begin_of(const struct view *view, struct operation *operati
 	struct slot_name fence = {
 		.kind = SLOT_FENCE_OF, .object = view->key, .a = operation->number, .b = (uint64_t)operation->target
 	};
-	struct clock *begin = operation->issued;
+	struct begin begin = { operation->issued, view->rank };
 
 	operation->issued = NULL;
 	if (operation->gate == GATE_LOCKS)
 		learn_of_locks(view, operation, join_begin, &begin);
 	if (operation->gate == GATE_POST)
-		begin = clock_joined(begin, slot_find(post));
+		begin.clock = clock_joined(begin.clock, slot_find(post));
 	if (operation->gate == GATE_FENCE)
-		begin = clock_joined(begin, slot_find(fence));
-	return begin;
+		begin.clock = clock_joined(begin.clock, slot_find(fence));
+	return begin.clock;
 }
 
 static void judge_late(const struct view *view, struct operation *operation)
