@@ -548,10 +548,15 @@ static void K21_thread_of_the_owner(void)
 		pthread_join(thread, NULL);
 }
 
-/* Messages of two threads with one tag: which of them is received first is not known. */
+/*
+ * Messages of two threads with one tag: which of them is received first is not known. The thread
+ * sends last, and by its message of tag 1 both are sent before rank 2 receives one.
+ */
 static void *send_in_thread(void *unused)
 {
+	hear_relaxed();
 	MPI_Send(NULL, 0, MPI_BYTE, 2, 0, MPI_COMM_WORLD);
+	MPI_Send(NULL, 0, MPI_BYTE, 2, 1, MPI_COMM_WORLD);
 	return unused;
 }
 
@@ -565,12 +570,14 @@ static void K21_messages_of_two_threads(void)
 		if (!racy)
 			MPI_Win_flush(2, win);
 		MPI_Send(NULL, 0, MPI_BYTE, 2, 0, MPI_COMM_WORLD);
+		tell_relaxed();
 		pthread_join(thread, NULL);
 	}
 	if (rank == 2) {
-		MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		sink = base[1]; /* RACE */
+		MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	}
 }
 
