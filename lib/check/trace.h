@@ -90,7 +90,7 @@ enum trace_kind {
 	TRACE_JOIN,         /* it learns of the strand `id`, or of TRACE_ALL */
 	TRACE_SPREAD,       /* all strands learn of it */
 	TRACE_MERGE,        /* from here on all threads are strand 0 */
-	TRACE_OUTSIDE,      /* processes may order each other by locks in shared memory, or by fences */
+	TRACE_OUTSIDE,      /* processes may order each other by what calls do not show (ORDER_OUTSIDE) */
 	TRACE_REFUSED,      /* the call has failed, or ends the job; rank: the target, or -1 */
 	TRACE_UNKNOWN,      /* what follows cannot be judged */
 	TRACE_KINDS

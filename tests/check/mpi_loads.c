@@ -812,6 +812,82 @@ static void K22_atomic_flag(void)
 	end_shared();
 }
 
+/* A relaxed atomic says that the value is there, and nothing of what was stored before. */
+static void pass_by_atomic(memory_order store, memory_order load)
+{
+	_Atomic uint64_t *flag = (_Atomic uint64_t *)(uintptr_t)(there + 64);
+
+	if (rank == 0) {
+		store_there();
+		atomic_store_explicit(flag, 1, store);
+	}
+	while (rank == 1 && !atomic_load_explicit(flag, load))
+		;
+	if (rank == 1)
+		load_there();
+}
+
+static void K22_relaxed_flag(void)
+{
+	begin_shared();
+	if (racy)
+		pass_by_atomic(memory_order_relaxed, memory_order_relaxed);
+	else
+		pass_by_atomic(memory_order_release, memory_order_acquire);
+	end_shared();
+}
+
+/* All members count what they do, which orders nothing. */
+static void K22_relaxed_counter(void)
+{
+	_Atomic uint64_t *counter;
+
+	begin_shared();
+	counter = (_Atomic uint64_t *)(uintptr_t)(there + 64);
+	if (rank == 0)
+		store_there();
+	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+	if (!racy)
+		MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 1)
+		load_there();
+	end_shared();
+}
+
+/* Each member has a lock of its own threads in its part, which orders no members. */
+static void K22_atomics_of_each_member(void)
+{
+	begin_shared();
+	if (rank == 0)
+		store_there();
+	if (!racy)
+		MPI_Barrier(MPI_COMM_WORLD);
+	atomic_fetch_add((_Atomic uint64_t *)(uintptr_t)(own_part + 64), 1);
+	if (rank == 1)
+		load_there();
+	end_shared();
+}
+
+/* MPI_Win_sync orders what stands before and behind it. */
+static void K22_relaxed_flag_behind_sync(void)
+{
+	_Atomic uint64_t *flag;
+
+	begin_shared();
+	flag = (_Atomic uint64_t *)(uintptr_t)(there + 64);
+	if (rank == 0)
+		store_there();
+	if (rank == 0 && !racy) {
+		MPI_Win_sync(shared);
+		atomic_store_explicit(flag, 1, memory_order_relaxed);
+	}
+	while (rank == 1 && !racy && !atomic_load_explicit(flag, memory_order_relaxed))
+		MPI_Win_sync(shared);
+	if (rank == 1)
+		load_there();
+	end_shared();
+}
+
 static void K22_flag_that_is_put(void)
 {
 	static uint64_t one = 1;
@@ -1020,6 +1096,10 @@ static const struct check_case cases[] = {
 	{ "K22_exclusive_lock", K22_exclusive_lock },
 	{ "K22_flag", K22_flag },
 	{ "K22_atomic_flag", K22_atomic_flag },
+	{ "K22_relaxed_flag", K22_relaxed_flag },
+	{ "K22_relaxed_counter", K22_relaxed_counter },
+	{ "K22_atomics_of_each_member", K22_atomics_of_each_member },
+	{ "K22_relaxed_flag_behind_sync", K22_relaxed_flag_behind_sync },
 	{ "K22_flag_that_is_put", K22_flag_that_is_put },
 	{ "K22_flag_that_is_got", K22_flag_that_is_got },
 	{ "K22_flags_behind_sync", K22_flags_behind_sync },

@@ -27,7 +27,7 @@ VALUE NAME(load)(const volatile VALUE *memory, int order)
 {
 	VALUE value;
 
-	watch_access(HERE, memory, BYTES, KIND_ATOMIC_LOAD);
+	watch_atomic(HERE, memory, BYTES, KIND_ATOMIC_LOAD, order);
 	value = __atomic_load_n(memory, __ATOMIC_SEQ_CST);
 	strand_after(memory, order);
 	return value;
@@ -35,7 +35,7 @@ VALUE NAME(load)(const volatile VALUE *memory, int order)
 
 void NAME(store)(volatile VALUE *memory, VALUE value, int order)
 {
-	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
+	watch_atomic(HERE, memory, BYTES, KIND_ATOMIC_STORE, order);
 	strand_before(memory, order);
 	__atomic_store_n(memory, value, __ATOMIC_SEQ_CST);
 }
@@ -44,7 +44,7 @@ VALUE NAME(exchange)(volatile VALUE *memory, VALUE value, int order)
 {
 	VALUE before;
 
-	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
+	watch_atomic(HERE, memory, BYTES, KIND_ATOMIC_STORE, order);
 	strand_before(memory, order);
 	before = __atomic_exchange_n(memory, value, __ATOMIC_SEQ_CST);
 	strand_after(memory, order);
@@ -55,7 +55,7 @@ VALUE NAME(fetch_add)(volatile VALUE *memory, VALUE value, int order)
 {
 	VALUE before;
 
-	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
+	watch_atomic(HERE, memory, BYTES, KIND_ATOMIC_STORE, order);
 	strand_before(memory, order);
 	before = __atomic_fetch_add(memory, value, __ATOMIC_SEQ_CST);
 	strand_after(memory, order);
@@ -66,7 +66,7 @@ VALUE NAME(fetch_sub)(volatile VALUE *memory, VALUE value, int order)
 {
 	VALUE before;
 
-	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
+	watch_atomic(HERE, memory, BYTES, KIND_ATOMIC_STORE, order);
 	strand_before(memory, order);
 	before = __atomic_fetch_sub(memory, value, __ATOMIC_SEQ_CST);
 	strand_after(memory, order);
@@ -77,7 +77,7 @@ VALUE NAME(fetch_and)(volatile VALUE *memory, VALUE value, int order)
 {
 	VALUE before;
 
-	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
+	watch_atomic(HERE, memory, BYTES, KIND_ATOMIC_STORE, order);
 	strand_before(memory, order);
 	before = __atomic_fetch_and(memory, value, __ATOMIC_SEQ_CST);
 	strand_after(memory, order);
@@ -88,7 +88,7 @@ VALUE NAME(fetch_or)(volatile VALUE *memory, VALUE value, int order)
 {
 	VALUE before;
 
-	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
+	watch_atomic(HERE, memory, BYTES, KIND_ATOMIC_STORE, order);
 	strand_before(memory, order);
 	before = __atomic_fetch_or(memory, value, __ATOMIC_SEQ_CST);
 	strand_after(memory, order);
@@ -99,7 +99,7 @@ VALUE NAME(fetch_xor)(volatile VALUE *memory, VALUE value, int order)
 {
 	VALUE before;
 
-	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
+	watch_atomic(HERE, memory, BYTES, KIND_ATOMIC_STORE, order);
 	strand_before(memory, order);
 	before = __atomic_fetch_xor(memory, value, __ATOMIC_SEQ_CST);
 	strand_after(memory, order);
@@ -110,7 +110,7 @@ VALUE NAME(fetch_nand)(volatile VALUE *memory, VALUE value, int order)
 {
 	VALUE before;
 
-	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
+	watch_atomic(HERE, memory, BYTES, KIND_ATOMIC_STORE, order);
 	strand_before(memory, order);
 	before = __atomic_fetch_nand(memory, value, __ATOMIC_SEQ_CST);
 	strand_after(memory, order);
@@ -121,7 +121,7 @@ int NAME(compare_exchange_strong)(volatile VALUE *memory, VALUE *expected, VALUE
 {
 	bool is_equal;
 
-	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
+	watch_atomic(HERE, memory, BYTES, KIND_ATOMIC_STORE, order | failed);
 	strand_before(memory, order);
 	is_equal = __atomic_compare_exchange_n(memory, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	strand_after(memory, is_equal ? order : failed);
@@ -132,7 +132,7 @@ int NAME(compare_exchange_weak)(volatile VALUE *memory, VALUE *expected, VALUE v
 {
 	bool is_equal;
 
-	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
+	watch_atomic(HERE, memory, BYTES, KIND_ATOMIC_STORE, order | failed);
 	strand_before(memory, order);
 	is_equal = __atomic_compare_exchange_n(memory, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	strand_after(memory, is_equal ? order : failed);
@@ -141,7 +141,7 @@ int NAME(compare_exchange_weak)(volatile VALUE *memory, VALUE *expected, VALUE v
 
 VALUE NAME(compare_exchange_val)(volatile VALUE *memory, VALUE expected, VALUE value, int order, int failed)
 {
-	watch_access(HERE, memory, BYTES, KIND_ATOMIC_STORE);
+	watch_atomic(HERE, memory, BYTES, KIND_ATOMIC_STORE, order | failed);
 	strand_before(memory, order);
 	strand_after(memory,
 	             __atomic_compare_exchange_n(memory, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)

@@ -31,6 +31,8 @@
 #define PAGES_SYMBOL "oriel_pages" /* of the library for code that was not recompiled (pages/pages.h) */
 #define OBJECTS_PAGES UINT32_MAX   /* what its `objects` returns */
 #define RUN_PIECES_MAX 1024
+#define ORDER_BLOCK_BYTES 256
+#define ORDER_SYNC UINT64_MAX
 
 /* How memory is accessed. */
 enum compiled_kind {
@@ -58,7 +60,11 @@ struct compiled_run {
 	uint32_t strand;
 };
 
-/* How threads order each other. `number` is that of a thing, such as a mutex, or of a strand. */
+/*
+ * How threads order each other. `number` is that of a thing, such as a mutex, or of a strand. For
+ * ORDER_OUTSIDE, by which processes may, it is that of a block with atomics that are not relaxed;
+ * ORDER_SYNC stands for MPI_Win_sync, and 0 for locks and fences.
+ */
 enum compiled_order { ORDER_RELEASE, ORDER_ACQUIRE, ORDER_JOIN, ORDER_SPREAD, ORDER_MERGE, ORDER_OUTSIDE };
 
 /* The front's functions. */

@@ -172,59 +172,59 @@ void __tsan_write_range_pc(const volatile void *memory, size_t bytes, const void
 
 void __tsan_volatile_read1(const volatile void *memory)
 {
-	watch_access(HERE, memory, 1, KIND_ATOMIC_LOAD);
+	watch_atomic(HERE, memory, 1, KIND_ATOMIC_LOAD, __ATOMIC_SEQ_CST);
 }
 
 void __tsan_volatile_read2(const volatile void *memory)
 {
-	watch_access(HERE, memory, 2, KIND_ATOMIC_LOAD);
+	watch_atomic(HERE, memory, 2, KIND_ATOMIC_LOAD, __ATOMIC_SEQ_CST);
 }
 ALSO(__tsan_volatile_read2, __tsan_unaligned_volatile_read2);
 
 void __tsan_volatile_read4(const volatile void *memory)
 {
-	watch_access(HERE, memory, 4, KIND_ATOMIC_LOAD);
+	watch_atomic(HERE, memory, 4, KIND_ATOMIC_LOAD, __ATOMIC_SEQ_CST);
 }
 ALSO(__tsan_volatile_read4, __tsan_unaligned_volatile_read4);
 
 void __tsan_volatile_read8(const volatile void *memory)
 {
-	watch_access(HERE, memory, 8, KIND_ATOMIC_LOAD);
+	watch_atomic(HERE, memory, 8, KIND_ATOMIC_LOAD, __ATOMIC_SEQ_CST);
 }
 ALSO(__tsan_volatile_read8, __tsan_unaligned_volatile_read8);
 
 void __tsan_volatile_read16(const volatile void *memory)
 {
-	watch_access(HERE, memory, 16, KIND_ATOMIC_LOAD);
+	watch_atomic(HERE, memory, 16, KIND_ATOMIC_LOAD, __ATOMIC_SEQ_CST);
 }
 ALSO(__tsan_volatile_read16, __tsan_unaligned_volatile_read16);
 
 void __tsan_volatile_write1(const volatile void *memory)
 {
-	watch_access(HERE, memory, 1, KIND_ATOMIC_STORE);
+	watch_atomic(HERE, memory, 1, KIND_ATOMIC_STORE, __ATOMIC_SEQ_CST);
 }
 
 void __tsan_volatile_write2(const volatile void *memory)
 {
-	watch_access(HERE, memory, 2, KIND_ATOMIC_STORE);
+	watch_atomic(HERE, memory, 2, KIND_ATOMIC_STORE, __ATOMIC_SEQ_CST);
 }
 ALSO(__tsan_volatile_write2, __tsan_unaligned_volatile_write2);
 
 void __tsan_volatile_write4(const volatile void *memory)
 {
-	watch_access(HERE, memory, 4, KIND_ATOMIC_STORE);
+	watch_atomic(HERE, memory, 4, KIND_ATOMIC_STORE, __ATOMIC_SEQ_CST);
 }
 ALSO(__tsan_volatile_write4, __tsan_unaligned_volatile_write4);
 
 void __tsan_volatile_write8(const volatile void *memory)
 {
-	watch_access(HERE, memory, 8, KIND_ATOMIC_STORE);
+	watch_atomic(HERE, memory, 8, KIND_ATOMIC_STORE, __ATOMIC_SEQ_CST);
 }
 ALSO(__tsan_volatile_write8, __tsan_unaligned_volatile_write8);
 
 void __tsan_volatile_write16(const volatile void *memory)
 {
-	watch_access(HERE, memory, 16, KIND_ATOMIC_STORE);
+	watch_atomic(HERE, memory, 16, KIND_ATOMIC_STORE, __ATOMIC_SEQ_CST);
 }
 ALSO(__tsan_volatile_write16, __tsan_unaligned_volatile_write16);
 

@@ -191,6 +191,11 @@ void strand_outside(void)
 		add(ORDER_OUTSIDE, 0);
 }
 
+void strand_outside_by(uint64_t block)
+{
+	add(ORDER_OUTSIDE, block);
+}
+
 /* A trace begins without knowledge. */
 static void forget(void)
 {

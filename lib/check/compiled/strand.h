@@ -72,6 +72,9 @@ void strand_merge(const char *call);
 /* From here on locks in shared memory, or words and fences, may order processes. */
 void strand_outside(void);
 
+/* From here on atomics in this block may do so, if it is one of a shared window. */
+void strand_outside_by(uint64_t block);
+
 /* This thread is about to start one, which begins by the thing: returns the strand for it. */
 uint32_t strand_make(const void *thing);
 

@@ -97,6 +97,7 @@ static void let_go(uint64_t address)
 	if (--page->ranges > 0)
 		return;
 	__atomic_store_n(&page->cells, NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&page->ordered, 0, __ATOMIC_RELAXED);
 	count_near(address, -1u);
 	memcpy(cells, &free_cells, sizeof(free_cells));
 	free_cells = cells;
@@ -122,6 +123,7 @@ static bool take_page(uint64_t address)
 			count_near(address, 1);
 	}
 	page->ranges += page->cells != NULL;
+	__atomic_store_n(&page->ordered, 0, __ATOMIC_RELAXED); /* it may be of another window, too */
 	return page->cells;
 }
 
@@ -330,6 +332,17 @@ void watch_element(const void *site, uint64_t first, uint32_t bytes, enum compil
 	if (watch_has(first, first + bytes, kind))
 		return;
 	add(&(struct compiled_run){ .site = site, .call = calls[kind], .first = first, .bytes = bytes, .kind = kind }, 0);
+}
+
+void watch_order(uint64_t address)
+{
+	struct leaf *leaf = __atomic_load_n(&leaves[address >> LEAF_SHIFT & (LEAVES - 1)], __ATOMIC_ACQUIRE);
+	struct page *page = &leaf->pages[address >> PAGE_SHIFT & (LEAF_PAGES - 1)];
+	uint16_t bit = (uint16_t)(1u << address % PAGE_BYTES / ORDER_BLOCK_BYTES);
+
+	if (!(__atomic_load_n(&page->ordered, __ATOMIC_RELAXED) & bit) &&
+	    !(__atomic_fetch_or(&page->ordered, bit, __ATOMIC_RELAXED) & bit))
+		strand_outside_by(address / ORDER_BLOCK_BYTES);
 }
 
 /* Returns whether any page of the range has cells. */

@@ -24,6 +24,7 @@ struct page {
 	uint64_t *cells; /* NULL: nothing is watched there */
 	uint32_t ranges; /* that touch it */
 	bool was_watched;
+	uint16_t ordered; /* blocks with atomics whose order is not relaxed, as bits */
 };
 
 struct leaf {
@@ -105,6 +106,22 @@ static inline void watch_access(const void *site, const volatile void *memory, u
 
 /* NULL, or called when the page gets cells or loses them. The caller holds the lock. */
 extern void (*watch_changed)(uint64_t page) __attribute__((visibility("hidden")));
+
+/* Processes may order each other by an atomic at this address, in a page that has cells. */
+void watch_order(uint64_t address);
+
+/* The place makes an atomic, whose order is one of the compiler's. */
+static inline void watch_atomic(const void *site, const volatile void *memory, uint32_t bytes, enum compiled_kind kind,
+                                int order)
+{
+	uint64_t first = (uint64_t)(uintptr_t)memory;
+
+	if (LIKELY(!__atomic_load_n(near_of(first), __ATOMIC_RELAXED)) || LIKELY(!cells_of(first)))
+		return;
+	if ((order & 7) != __ATOMIC_RELAXED)
+		watch_order(first);
+	watch_element(site, first, bytes, kind);
+}
 
 /* Memory is about to be freed, out of sight of the front. */
 void watch_freed(const void *memory);

@@ -31,7 +31,7 @@ wide __tsan_atomic128_compare_exchange_val(volatile wide *memory, wide expected,
 /* Begins a change of the value. Returns it. Any order counts as the strongest. */
 static wide begin(const void *site, const volatile wide *memory, enum compiled_kind kind)
 {
-	watch_access(site, memory, sizeof(wide), kind);
+	watch_atomic(site, memory, sizeof(wide), kind, __ATOMIC_SEQ_CST);
 	strand_before(memory, __ATOMIC_SEQ_CST);
 	pthread_mutex_lock(&changing);
 	strand_after(memory, __ATOMIC_SEQ_CST);

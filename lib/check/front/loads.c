@@ -245,7 +245,7 @@ static void drop_known(void)
 
 bool loads_order(enum compiled_order order, uint64_t number)
 {
-	bool is_more = compiled->threads->order(order, number);
+	bool is_more = compiled->threads && compiled->threads->order(order, number);
 
 	if (is_more)
 		drop_known();

@@ -44,7 +44,8 @@ static bool is_binding[TRACE_SITES]; /* the place is in an MPI's library, such a
 static uint16_t places[PLACES];      /* 0: free; else a site's index + 1 */
 static _Thread_local __attribute__((tls_model("initial-exec"))) bool is_busy;
 static bool is_unproven;
-static int job_count; /* of this process */
+static bool is_synced; /* MPI_Win_sync is recorded */
+static int job_count;  /* of this process */
 static pthread_once_t is_forked = PTHREAD_ONCE_INIT;
 static void write_full(void);
 static void write_order(enum compiled_order order, uint64_t number);
@@ -87,6 +88,7 @@ static void begin(struct trace *made)
 	made->strand_count = 1;
 	made->pid = (int32_t)getpid();
 	made->begun_ns = now_ns();
+	is_synced = false;
 	made->waits.is_unproven = __atomic_load_n(&is_unproven, __ATOMIC_ACQUIRE);
 	if (gethostname(made->host, sizeof(made->host) - 1))
 		made->host[0] = '\0';
@@ -425,13 +427,6 @@ static void write_full(void)
 	is_busy = false;
 }
 
-/* A program that polls has no stores, so that it fills no trace. */
-void trace_sync(void)
-{
-	if (loads_have_stores())
-		write_full();
-}
-
 /* Records an order of strands, behind what this strand has loaded and stored before it. */
 static void write_order(enum compiled_order order, uint64_t number)
 {
@@ -454,6 +449,16 @@ static void write_order(enum compiled_order order, uint64_t number)
 	}
 	pthread_mutex_unlock(&recording);
 	is_busy = false;
+}
+
+/* A program that polls has no stores, so that it fills no trace. */
+void trace_sync(void)
+{
+	if (loads_are_on && !__atomic_load_n(&is_synced, __ATOMIC_RELAXED) &&
+	    !__atomic_exchange_n(&is_synced, true, __ATOMIC_RELAXED))
+		write_order(ORDER_OUTSIDE, ORDER_SYNC);
+	if (loads_have_stores())
+		write_full();
 }
 
 void trace_add_with(struct place place, struct trace_event event, const struct trace_piece pieces[], size_t count)

@@ -401,13 +401,18 @@ static bool are_of_members(const struct access *a, const struct access *b)
 	return (a->shared || b->shared) && memory_of(a) == memory_of(b) && a->rank != b->rank;
 }
 
-/* Returns whether the one may be a flag for the other: an atomic, or few bytes. */
+/* Returns whether the one may be a flag for the other: few bytes that are not an atomic's. */
 static bool may_be_flag(const struct access *a, const struct access *b)
 {
 	bool is_seen = (a->how == HOW_LOAD) != (b->how == HOW_LOAD);
 
-	return a->is_own && b->is_own &&
-	       (a->is_indivisible || b->is_indivisible || (is_seen && bytes_shared(a, b) <= FLAG_BYTES));
+	return a->is_own && b->is_own && is_seen && bytes_shared(a, b) <= FLAG_BYTES;
+}
+
+/* Returns whether both are atomics: the traces say which of these order members (local_outside). */
+static bool are_atomics(const struct access *a, const struct access *b)
+{
+	return a->is_own && b->is_own && a->is_indivisible && b->is_indivisible;
 }
 
 /* Judges by what calls say of the order. */
@@ -416,10 +421,14 @@ static void judge_by_calls(const struct access *access, const struct access *oth
 	if (!conflicts(access->how, other->how) || is_over_by_calls(other, access->start) ||
 	    is_over_by_calls(access, other->start) || !meet(access, other) || are_message(access, other))
 		return;
-	if (may_be_flag(access, other))
+	if (are_atomics(access, other)) {
+		if (members_sync())
+			members_may_signal(access->site, "atomics and MPI_Win_sync");
+	} else if (may_be_flag(access, other)) {
 		members_may_signal(access->site, "flags of a shared window");
-	else
+	} else {
 		compare(other, access, true);
+	}
 }
 
 static void judge(struct access *access, struct access *other)

@@ -132,7 +132,7 @@ void clock_join_hidden(int rank, const struct clock *other);
 /* Returns the clock, joined with another one, which may be NULL. Takes `clock` from the caller. */
 struct clock *clock_joined(struct clock *clock, const struct clock *other);
 
-/* Returns the same, but for the times of this rank, of which it knows what `clock` does. */
+/* Returns the joined clock with the times of this rank as `clock` has them. */
 struct clock *clock_joined_of_others(struct clock *clock, const struct clock *other, int rank);
 
 /* Returns a clock that knows of everything. clock_lower takes away what the other does not know. */
@@ -324,6 +324,9 @@ void members_may_signal(uint32_t site, const char *by);
 
 /* Returns whether they may. */
 bool members_signal(void);
+
+/* Returns whether a rank calls MPI_Win_sync: relaxed atomics may be flags then. */
+bool members_sync(void);
 
 /* place.c: places that call, and windows, in words */
 

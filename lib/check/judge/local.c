@@ -37,6 +37,17 @@ struct locals {
 
 static struct locals *locals; /* by rank */
 
+/* A block of a part in which a member has made atomics whose order is not relaxed. */
+struct ordered {
+	const struct view *part;
+	uint64_t block; /* of the owner's memory */
+	int rank;       /* that was the first */
+};
+
+static struct ordered *ordered;
+static uint32_t ordered_count, ordered_capacity;
+static bool is_synced;
+
 void locals_make(int ranks)
 {
 	locals = calloc((size_t)ranks, sizeof(*locals));
@@ -60,6 +71,16 @@ static struct stretch stretch_of(const struct trace_event *event)
 	return (struct stretch){ event->local.first, event->local.first + (event->local.rows - 1) * event->local.pitch +
 		                                             (uint64_t)(event->local.count - 1) * event->local.stride +
 		                                             event->local.bytes - 1 };
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
 }
 
 static bool overlap(const struct stretch *a, const struct stretch *b)
@@ -120,6 +141,7 @@ void local_scan(const struct trace_event *event, int rank)
 
 	if (event->kind == TRACE_LOCAL && is_touch(event))
 		of->is_partial = true;
+	is_synced |= event->kind == TRACE_OUTSIDE && event->id == ORDER_SYNC;
 	if (event->kind != TRACE_LOCAL || is_touch(event) || !is_store(event) || event->local.bytes > FLAG_BYTES)
 		return;
 	make_room(of);
@@ -142,6 +164,49 @@ static bool has_flag(struct locals *of, const struct stretch *at)
 			end = middle;
 	}
 	return first < of->flag_count && overlap(&of->flags[first], at);
+}
+
+/* ---- what members order by atomics ---- */
+
+static void note_order(const struct view *part, uint64_t block, int rank)
+{
+	for (uint32_t i = 0; i < ordered_count; i++) {
+		if (ordered[i].part != part || ordered[i].block != block)
+			continue;
+		if (ordered[i].rank != rank)
+			members_may_signal(TRACE_NONE, "atomics in a shared window");
+		return;
+	}
+	*(struct ordered *)program_append(&ordered, &ordered_count, &ordered_capacity, sizeof(*ordered)) =
+		(struct ordered){ part, block, rank };
+}
+
+/* A block may have several members' parts. */
+static void note_block(uint64_t block, int rank)
+{
+	const struct rank_state *state = &replaying.ranks[rank];
+	uint64_t first = block * ORDER_BLOCK_BYTES, end = first + ORDER_BLOCK_BYTES;
+
+	for (uint32_t i = 0; i < state->mapping_count && !members_signal(); i++) {
+		const struct mapping *mapping = &state->mappings[i];
+
+		if (mapping->first < end && first < mapping->end)
+			note_order(mapping->view,
+			           (most(first, mapping->first) - mapping->first + mapping->view->base) / ORDER_BLOCK_BYTES, rank);
+	}
+}
+
+void local_outside(const struct trace_event *event, int rank)
+{
+	if (event->id == 0)
+		members_may_signal(TRACE_NONE, "locks of processes, or fences,");
+	else if (event->id != ORDER_SYNC)
+		note_block(event->id, rank);
+}
+
+bool members_sync(void)
+{
+	return is_synced;
 }
 
 /* ---- peeks ---- */
@@ -284,16 +349,6 @@ static void pieces_of_run(const struct trace_event *event, struct pieces *pieces
 			add_piece(pieces, first, first + bytes);
 		}
 	}
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t most(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
 }
 
 /* Moves what lies in the part from one list to the other, at its owner's addresses. */

@@ -18,7 +18,8 @@
  * In a shared window what a member loads or stores is also judged by what calls alone say of the
  * order. Where members may use flags, atomics, or locks, what that has found is dropped
  * (members_may_signal). A flag is a value of few bytes that one stores and another one loads, and
- * no call orders the two.
+ * no call orders the two. Atomics order by what their memory order says: those that are not relaxed
+ * are recorded by their block of memory. Relaxed ones do behind MPI_Win_sync only.
  *
  * In the other direction an owner may poll what others put or accumulate. A load that may have seen
  * a value of at most 8 bytes ends the operation, for all that know of the load (access.c).
@@ -41,6 +42,9 @@ void locals_judge(int rank);
 
 /* The rank's next segment begins. */
 void locals_begin(int rank);
+
+/* Processes may order each other by what calls do not show: TRACE_OUTSIDE. */
+void local_outside(const struct trace_event *event, int rank);
 
 /* Returns whether an operation may see what its target stores as a message. */
 bool is_peek(const struct operation *operation);

@@ -111,7 +111,7 @@ static void take_event(const struct trace_event *event, const struct trace_piece
 	if (event->kind == TRACE_PART)
 		take_part(event, rank);
 	if (event->kind == TRACE_OUTSIDE)
-		members_may_signal(TRACE_NONE, "locks of processes, or fences,");
+		local_outside(event, rank);
 	if (!view)
 		return;
 	if (event->kind == TRACE_WINDOW)
