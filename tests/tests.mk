@@ -11,7 +11,7 @@ unit_report = tests/unit/report.c
 unit_src = $(filter-out $(fake_src),$(wildcard tests/unit/*.c))
 unit_src += $(addprefix bootstrap/launcher/,kvs.c rdv.c lines.c nodes.c options.c)
 unit_src += $(addprefix lib/see/,top/lines.c top/rows.c front/part_file.c) $(filter-out %/main.c,$(wildcard lib/see/report/*.c))
-unit_src += $(addprefix lib/mpi/starter/,cache.c image.c libraries.c)
+unit_src += $(addprefix lib/mpi/starter/,cache.c image.c libraries.c) lib/check/compiled/jump.c
 
 # What the quick set of tests/plan runs, and the rest.
 .PHONY: tests see-mpi-tests quick-tests unit multi launcher-tests starters-tests see-tests check-tests environments-tests containers-tests unkind-tests

@@ -36,6 +36,7 @@ static void add_suites(void)
 	suite_lines();
 	suite_options();
 	suite_err();
+	suite_jump();
 	suite_process();
 	suite_util();
 	suite_libev();

@@ -30,6 +30,7 @@ void suite_options(void);
 
 /* Suites of lib/. */
 void suite_err(void);
+void suite_jump(void);
 void suite_process(void);
 void suite_util(void);
 void suite_libev(void);

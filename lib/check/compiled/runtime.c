@@ -13,19 +13,16 @@
 #include <unistd.h>
 
 #include "check/symbols.h"
+#include "check/compiled/jump.h"
 #include "check/compiled/tsan.h"
 #include "check/compiled/watch.h"
 
-/* A jump to the address that lies behind it. Functions begin at multiples of 16 bytes. */
+/* Functions begin at multiples of it. */
 #if defined(__x86_64__)
-static const uint8_t jump[] = { 0xff, 0x25, 0, 0, 0, 0 };
-#elif defined(__aarch64__)
-static const uint8_t jump[] = { 0x50, 0x00, 0x00, 0x58, 0x00, 0x02, 0x1f, 0xd6 };
+#define FUNCTION_BYTES 16u
 #else
-static const uint8_t jump[1]; /* the program goes on with its own runtime */
-#define NO_JUMP 1
+#define FUNCTION_BYTES 4u
 #endif
-#define FUNCTION_BYTES 16
 
 static const char *const kept[] = { "pthread_create", "pthread_join", "pthread_tryjoin_np", "pthread_timedjoin_np",
 	                                "pthread_clockjoin_np" };
@@ -39,15 +36,17 @@ static bool is_kept(const char *name)
 	return false;
 }
 
-static void redirect(void *from, uint64_t to)
+/* Returns how many bytes there are until the next function may begin. */
+static size_t room_of(const void *function)
 {
-	volatile uint8_t *at = from;
+	Dl_info info;
+	void *found = NULL;
+	ElfW(Sym) symbol;
 
-	for (size_t i = 0; i < sizeof(jump); i++)
-		at[i] = jump[i];
-	for (size_t i = 0; i < sizeof(to); i++)
-		at[sizeof(jump) + i] = (uint8_t)(to >> (8 * i));
-	__builtin___clear_cache(from, (char *)from + sizeof(jump) + sizeof(to));
+	if ((uintptr_t)function % FUNCTION_BYTES || !dladdr1(function, &info, &found, RTLD_DL_SYMENT) || !found)
+		return 0;
+	memcpy(&symbol, found, sizeof(symbol));
+	return symbol.st_size ? (symbol.st_size + FUNCTION_BYTES - 1) / FUNCTION_BYTES * FUNCTION_BYTES : FUNCTION_BYTES;
 }
 
 /* Lets the code of a file be written to, or not. */
@@ -85,8 +84,8 @@ static void redirect_all(const struct places *places)
 		if (symbol->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || is_kept(name))
 			continue;
 		first = dlsym(RTLD_DEFAULT, name);
-		if (symbols_lie_in(&places->other, first) && (uintptr_t)first % FUNCTION_BYTES == 0)
-			redirect(first, own->base + symbol->st_value);
+		if (symbols_lie_in(&places->other, first))
+			jump_write(first, room_of(first), own->base + symbol->st_value);
 	}
 }
 
@@ -145,10 +144,8 @@ void runtime_take(void)
 	if (!runtime_is_inside)
 		return;
 	dl_iterate_phdr(find_places, &places);
-#ifndef NO_JUMP
 	if (open_code(&places.other, PROT_READ | PROT_WRITE | PROT_EXEC))
 		redirect_all(&places);
 	open_code(&places.other, PROT_READ | PROT_EXEC);
-#endif
 	follow_free();
 }
