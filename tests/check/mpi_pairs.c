@@ -129,6 +129,26 @@ static void K13_second_message(void)
 	}
 }
 
+/* A receive that is cancelled has taken no message. */
+static void K13_cancelled_receive(void)
+{
+	MPI_Request request;
+
+	if (rank == 0 && racy)
+		send(1, MPI_COMM_WORLD);
+	if (rank == 0)
+		flushed_put(2, 0);
+	if (rank == 0 && !racy)
+		send(1, MPI_COMM_WORLD);
+	if (rank == 1) {
+		MPI_Irecv(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request);
+		MPI_Cancel(&request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+		receive(0, MPI_COMM_WORLD);
+		put(2, 0);
+	}
+}
+
 static void K13_synchronous_send(void)
 {
 	if (rank == 0) {
@@ -884,6 +904,7 @@ static const struct check_case cases[] = {
 	{ "K13_any_source", K13_any_source },
 	{ "K13_waited_receive", K13_waited_receive },
 	{ "K13_second_message", K13_second_message },
+	{ "K13_cancelled_receive", K13_cancelled_receive },
 	{ "K13_synchronous_send", K13_synchronous_send },
 	{ "K13_probe", K13_probe },
 	{ "K13_persistent_requests", K13_persistent_requests },

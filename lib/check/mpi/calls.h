@@ -186,6 +186,9 @@ int requests_waits(const MPI_Request handles[], int count, bool is_all, struct t
  */
 bool request_remove(struct place place, MPI_Request handle);
 
+/* Returns whether all active requests that have the handle are receives. */
+bool request_receives(MPI_Request handle);
+
 /* Returns how many receives are active that might have taken a message of this source and tag. */
 uint64_t requests_compatible(const struct comm *comm, int source, int tag);
 

@@ -222,6 +222,21 @@ bool request_remove(struct place place, MPI_Request handle)
 	return receives;
 }
 
+bool request_receives(MPI_Request handle)
+{
+	bool is_known = false, receives = true;
+
+	pthread_mutex_lock(&changing);
+	for (const struct request *request = *list_of(handle); request; request = request->next) {
+		if (request->handle != handle || !request->is_active)
+			continue;
+		is_known = true;
+		receives &= request->kind == REQUEST_RECEIVE;
+	}
+	pthread_mutex_unlock(&changing);
+	return is_known && receives;
+}
+
 static bool may_take(const struct request *request, const struct comm *comm, int source, int tag)
 {
 	return request->kind == REQUEST_RECEIVE && request->is_active && request->comm == comm &&

@@ -226,12 +226,18 @@ int MPI_Request_free(MPI_Request *request)
 }
 TAKEN(Request_free);
 
-/* A message that may have been cancelled cannot be counted. */
+/*
+ * A message whose send may have been cancelled cannot be counted. Whether a receive was, its status
+ * says; but others may wait for one that has begun.
+ */
 int MPI_Cancel(MPI_Request *request)
 {
+	bool is_recorded = call_begin();
 	int rc;
 
-	if (call_begin())
+	if (is_recorded && request_receives(*request))
+		trace_unproven();
+	else if (is_recorded)
 		trace_unknown(HERE("MPI_Cancel"));
 	rc = next.Cancel(request);
 	call_end();
