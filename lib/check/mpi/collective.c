@@ -11,7 +11,7 @@
 static struct trace_event event_of(enum trace_kind kind, const struct comm *comm, uint64_t number)
 {
 	return (struct trace_event){
-		.kind = kind, .object = comm->id, .rank = -1, .id = number, .size_bytes = (uint64_t)comm->size
+		.kind = (uint16_t)kind, .object = comm->id, .rank = -1, .id = number, .size_bytes = (uint64_t)comm->size
 	};
 }
 

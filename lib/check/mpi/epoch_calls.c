@@ -16,7 +16,7 @@
 static void add_call(struct place here, const struct window *window, enum trace_kind kind, int member, uint16_t flags)
 {
 	if (window)
-		trace_add(here, (struct trace_event){ .kind = kind,
+		trace_add(here, (struct trace_event){ .kind = (uint16_t)kind,
 		                                      .flags = flags,
 		                                      .object = window->key,
 		                                      .rank = member < 0 ? -1 : window_rank(window, member) });
@@ -84,8 +84,11 @@ static const struct window *enter_group(struct place here, MPI_Win win, enum tra
 	if (ranks && count == 0)
 		add_call(here, window, kind, -1, 0);
 	for (int i = 0; ranks && i < count; i++)
-		trace_add(here, (struct trace_event){
-							.kind = kind, .flags = flags, .object = window->key, .rank = ranks[i], .id = (uint64_t)i });
+		trace_add(here, (struct trace_event){ .kind = (uint16_t)kind,
+		                                      .flags = flags,
+		                                      .object = window->key,
+		                                      .rank = ranks[i],
+		                                      .id = (uint64_t)i });
 	free(ranks);
 	return window;
 }
