@@ -12,7 +12,6 @@
  * the page before, any byte of it may be the element. Functions of text load aligned vectors around
  * the text. Vectors with masks, in loads and stores, may leave out any element.
  */
-#include "see/front/behind.h"
 #include "check/code.h"
 #include "check/pages/pages.h"
 
@@ -30,12 +29,7 @@
 
 #define CALLS(X) X(sigaction) X(signal) X(sigprocmask) X(pthread_sigmask)
 
-/* The functions behind this library. */
-static struct {
-#define X(name) __typeof__(name) *name;
-	CALLS(X)
-#undef X
-} next;
+#include "check/pages/next.h"
 
 static struct sigaction program_action; /* which the program has set for SIGSEGV */
 static bool is_handling;
@@ -130,13 +124,6 @@ bool fault_describe(const struct fault *fault, bool follows, struct compiled_run
 
 /* ---- the handler ---- */
 
-static void find_all(void)
-{
-#define X(name) find_behind(#name, &next.name);
-	CALLS(X)
-#undef X
-}
-
 /* The program's handler may jump away. */
 static void call_program(int signal, siginfo_t *info, ucontext_t *context)
 {
@@ -147,7 +134,7 @@ static void call_program(int signal, siginfo_t *info, ucontext_t *context)
 		program_action.sa_handler = SIG_DFL;
 	sigorset(&mask, &mask, &context->uc_sigmask);
 	sigdelset(&mask, SIGSEGV);
-	next.pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	next()->pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	if (action.sa_flags & SA_SIGINFO)
 		action.sa_sigaction(signal, info, context);
 	else
@@ -163,7 +150,7 @@ static void pass_on(int signal, siginfo_t *info, ucontext_t *context)
 		return;
 	if (!(program_action.sa_flags & SA_SIGINFO) &&
 	    (program_action.sa_handler == SIG_DFL || program_action.sa_handler == SIG_IGN)) {
-		next.sigaction(signal, &none, NULL);
+		next()->sigaction(signal, &none, NULL);
 		if (info->si_code <= 0)
 			raise(signal);
 		return;
@@ -195,13 +182,12 @@ static bool install(void)
 	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
 	sigset_t faults;
 
-	find_all();
 	sigfillset(&action.sa_mask);
 	sigdelset(&action.sa_mask, SIGSEGV);
 	sigemptyset(&faults);
 	sigaddset(&faults, SIGSEGV);
-	next.pthread_sigmask(SIG_UNBLOCK, &faults, NULL);
-	return next.sigaction(SIGSEGV, &action, &program_action) == 0;
+	next()->pthread_sigmask(SIG_UNBLOCK, &faults, NULL);
+	return next()->sigaction(SIGSEGV, &action, &program_action) == 0;
 }
 
 bool faults_begin(void)
@@ -227,8 +213,6 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
 	struct sigaction changed, before;
 
-	if (!next.sigaction)
-		find_all();
 	if (is_ours(signal)) {
 		before = program_action;
 		if (action)
@@ -238,20 +222,18 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 		return 0;
 	}
 	if (!action)
-		return next.sigaction(signal, action, old);
+		return next()->sigaction(signal, action, old);
 	changed = *action;
 	sigdelset(&changed.sa_mask, SIGSEGV);
-	return next.sigaction(signal, &changed, old);
+	return next()->sigaction(signal, &changed, old);
 }
 
 sighandler_t signal(int signal, sighandler_t handler)
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
 
-	if (!next.signal)
-		find_all();
 	if (!is_ours(signal))
-		return next.signal(signal, handler);
+		return next()->signal(signal, handler);
 	sigaction(signal, &action, &old);
 	return old.sa_handler;
 }
@@ -270,18 +252,14 @@ int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
 	sigset_t changed;
 
-	if (!next.sigprocmask)
-		find_all();
-	return next.sigprocmask(how, without_faults(how, set, &changed), old);
+	return next()->sigprocmask(how, without_faults(how, set, &changed), old);
 }
 
 int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
 	sigset_t changed;
 
-	if (!next.pthread_sigmask)
-		find_all();
-	return next.pthread_sigmask(how, without_faults(how, set, &changed), old);
+	return next()->pthread_sigmask(how, without_faults(how, set, &changed), old);
 }
 
 #pragma GCC visibility pop

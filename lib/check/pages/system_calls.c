@@ -16,7 +16,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "see/front/behind.h"
 #include "check/pages/pages.h"
 
 /* The headers of glibc have these. */
@@ -34,26 +33,7 @@
 #define CALLS_OF_LISTS(X) \
 	X(readv) X(preadv) X(writev) X(pwritev) X(recvmsg) X(sendmsg) X(process_vm_readv) X(process_vm_writev)
 
-struct calls {
-#define X(name) __typeof__(name) *name;
-	CALLS(X)
-#undef X
-};
-
-/* Returns the functions behind this library, which others may call before its constructors. */
-static const struct calls *next(void)
-{
-	static struct calls calls;
-	static bool is_found;
-
-	if (__atomic_load_n(&is_found, __ATOMIC_ACQUIRE))
-		return &calls;
-#define X(name) find_behind(#name, &calls.name);
-	CALLS(X)
-#undef X
-	__atomic_store_n(&is_found, true, __ATOMIC_RELEASE);
-	return &calls;
-}
+#include "check/pages/next.h"
 
 /* ---- lists of pieces ---- */
 

@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* window_calls.c - calls of oriel.h that make windows, or return their address; see pages.h */
-#include <dlfcn.h>
-#include <string.h>
-
-#include "see/front/behind.h"
 #include "check/pages/pages.h"
 #include "oriel.h"
 
 #define CALLS(X) X(win_allocate) X(win_create) X(win_attach) X(win_query) X(win_shared_query) X(win_free)
 
-/* The functions behind this library. */
-static struct {
-#define X(name) __typeof__(oriel_##name) *name;
-	CALLS(X)
-#undef X
-} next;
-
-__attribute__((constructor)) static void find_all(void)
-{
-#define X(name) find_behind("oriel_" #name, &next.name);
-	CALLS(X)
-#undef X
-}
+#include "check/front/next.h"
 
 int oriel_win_allocate(size_t size_bytes, size_t disp_unit_bytes, const struct oriel_hint hints[], oriel_group *group,
                        void **base, oriel_win **win)
