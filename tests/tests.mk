@@ -33,7 +33,7 @@ has_clang := $(shell command -v clang)
 # Whether clang takes the options that are internal to it, for this processor.
 has_inline := $(if $(has_clang),$(shell test $$(uname -m) = x86_64 && clang -include lib/check/compiled/inline.h $(inline_flags) -S -o /dev/null -x c /dev/null 2>/dev/null && echo yes))
 loads_layer = accumulates datatypes epochs memory requests types windows
-check-tests: mpi $(B)/tests/see-counts $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random matrix epochs budget deadlocks live jobs pages) $(foreach what,pairs collectives misuse deadlocks callbacks live loads threads random-loads random-threads touches uses uses-loads,$(perf_rivals:%=$(B)/tests/check-mpi-$(what)-%)) $(if $(has_inline),$(addprefix $(B)/tests/check-inline-,random widths) $(foreach what,loads threads,$(perf_rivals:%=$(B)/tests/check-inline-$(what)-%))) $(if $(has_clang),$(B)/tests/check-clang-random $(foreach what,loads threads,$(perf_rivals:%=$(B)/tests/check-clang-$(what)-%))) $(B)/tests/check-loads $(B)/tests/check-touches $(foreach mpi,$(perf_rivals),$(loads_layer:%=$(B)/tests/check-layer/%-$(mpi))) $(foreach what,random/random layer/errors layer/datatypes layer/bottom,$(perf_rivals:%=$(B)/tests/mpi/$(what)-%))
+check-tests: mpi $(B)/tests/see-counts $(B)/bin/oriel-run $(B)/bin/oriel-info $(B)/bin/oriel-check $(addprefix $(B)/tests/check-,pairs random matrix epochs budget deadlocks live jobs pages) $(foreach what,pairs collectives messages misuse deadlocks callbacks live loads threads random-loads random-threads touches uses uses-loads,$(perf_rivals:%=$(B)/tests/check-mpi-$(what)-%)) $(if $(has_inline),$(addprefix $(B)/tests/check-inline-,random widths) $(foreach what,loads threads,$(perf_rivals:%=$(B)/tests/check-inline-$(what)-%))) $(if $(has_clang),$(B)/tests/check-clang-random $(foreach what,loads threads,$(perf_rivals:%=$(B)/tests/check-clang-$(what)-%))) $(B)/tests/check-loads $(B)/tests/check-touches $(foreach mpi,$(perf_rivals),$(loads_layer:%=$(B)/tests/check-layer/%-$(mpi))) $(foreach what,random/random layer/errors layer/datatypes layer/bottom,$(perf_rivals:%=$(B)/tests/mpi/$(what)-%))
 environments-tests: mpi $(environments_bin) $(perf_rivals:%=$(B)/tests/mpi/environments-%)
 # The programs in containers are the demo's and those of environments.
 containers-tests: environments-tests $(programs) $(demo_bin) $(B)/tests/containers-profile
@@ -103,6 +103,7 @@ $(B)/tests/check-budget: $(call objects,tests/check/budget.c perf/bench/steps.c)
 check_of_mpi = $(call quiet,mpicc.$*) $(check_compiler) mpicc.$* -std=c11 -D_GNU_SOURCE -Itests $(filter-out -Wpedantic -Wconversion,$(WARNINGS)) $(CFLAGS) -pthread -o $@ $<
 $(B)/tests/check-mpi-pairs-%: tests/check/mpi_pairs.c $(addprefix tests/check/,mpi_pair.h mpi_cases.h cases.h) ; $(check_of_mpi)
 $(B)/tests/check-mpi-collectives-%: tests/check/mpi_collectives.c ; $(check_of_mpi)
+$(B)/tests/check-mpi-messages-%: tests/check/mpi_messages.c ; $(check_of_mpi)
 $(B)/tests/check-mpi-misuse-%: tests/check/mpi_misuse.c $(addprefix tests/check/,mpi_cases.h cases.h mpi_group.h) ; $(check_of_mpi)
 $(B)/tests/check-mpi-deadlocks-%: tests/check/mpi_deadlocks.c tests/check/cases.h tests/check/mpi_group.h ; $(check_of_mpi)
 $(B)/tests/check-mpi-callbacks-%: tests/check/mpi_callbacks.c tests/check/cases.h tests/check/live.h ; $(check_of_mpi)
