@@ -5,7 +5,8 @@
  *
  * These options include it in each source. The functions keep all registers, so that the code holds
  * its values there; and the calls are rare, so that they stand behind the code. The compiler knows
- * it by declarations that are in use.
+ * it by declarations that are in use. The dynamic linker's stubs would not keep the registers at
+ * the first call: the options have the code call without them (-fno-plt).
  */
 #pragma GCC system_header
 
