@@ -500,7 +500,10 @@ static bool refused_by(const struct perf_backend *by, const char *option)
 	return false;
 }
 
-/* Copies the option that a line of the help begins with, "-s" or "--align"; returns false if it begins with none. */
+/*
+ * Copies the option that a line of the help begins with, "-s" or "--align"; returns false if it
+ * begins with none.
+ */
 static bool option_of_line(const char *line, char option[static 32])
 {
 	const char *at = line + strspn(line, " ");
@@ -512,7 +515,10 @@ static bool option_of_line(const char *line, char option[static 32])
 	return true;
 }
 
-/* Prints the options that the tool and its backend take: a line that begins with none continues the one before. */
+/*
+ * Prints the options that the tool and its backend take: a line that begins with none continues the
+ * one before.
+ */
 static void print_help(const struct tool *which, const struct perf_backend *by)
 {
 	char option[32];

@@ -4,8 +4,8 @@
  *
  *   environments-member STEP...
  *
- * Steps are done in order; a step "R=STEP" is for rank R only, as ORIEL_RANK has it. A step that fails says why on
- * stderr and ends the rank with status 1.
+ * Steps are done in order; a step "R=STEP" is for rank R only, as ORIEL_RANK has it. A step that
+ * fails says why on stderr and ends the rank with status 1.
  *
  *   init             oriel_init                        undumpable    prctl(PR_SET_DUMPABLE, 0)
  *   mix              all kinds of epochs, each byte    user:UID      setuid, and the group likewise

@@ -93,7 +93,10 @@ void plan_complete_both(struct plan *plan, struct event *event, int origin, int 
 	plan_complete_origins(plan, event, origin, target);
 }
 
-/* Flushes: in a fence epoch anywhere, in a round where the targets have posted, in a phase where they are locked. */
+/*
+ * Flushes: in a fence epoch anywhere, in a round where the targets have posted, in a phase where
+ * they are locked.
+ */
 
 void plan_flush(struct plan *plan, struct event *event, int w, uint32_t round, int origin, int target)
 {

@@ -49,10 +49,16 @@ bool plan_origins_apart(const struct plan_op *op);
 /* New bytes for what an operation puts; first_claim: its claims begin there. */
 bool plan_may_fill(struct plan *plan, const struct plan_op *op, int first_claim);
 
-/* plan_acc.c: make the operation, whose epoch, ranks, seed are set, an accumulate; false if no memory fits. */
+/*
+ * plan_acc.c: make the operation, whose epoch, ranks, seed are set, an accumulate; false if no
+ * memory fits.
+ */
 bool plan_make_accumulate(struct plan *plan, struct plan_op *op);
 
-/* plan_atomic.c: elements for all origins, or none; operations of one origin to them, for event->atomic_first. */
+/*
+ * plan_atomic.c: elements for all origins, or none; operations of one origin to them, for
+ * event->atomic_first.
+ */
 void plan_make_arena(struct plan *plan, int w, int rank);
 bool plan_make_atomics(struct plan *plan, struct event *event, int w, int origin, int target);
 

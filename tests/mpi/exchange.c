@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * exchange.c - two ranks of MPI exchange messages of all sizes, and put and accumulate into each other's windows; for
- * MPIs that run on verbs. Says "2 ranks exchanged" when all has arrived.
+ * exchange.c - two ranks of MPI exchange messages of all sizes, and put and accumulate into each
+ * other's windows; for MPIs that run on verbs. Says "2 ranks exchanged" when all has arrived.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -12,7 +12,10 @@ static inline void open_allocated(struct multi *m, struct multi_window *w, size_
 	multi_window_open_as(m, w, size_bytes, hints, true);
 }
 
-/* Returns how often: over a card, where each time is a request and cards are emulated, a hundredth. Alike on all ranks. */
+/*
+ * Returns how often: over a card, where each time is a request and cards are emulated, a hundredth.
+ * Alike on all ranks.
+ */
 static inline int turns(int many)
 {
 	return multi_over_card() ? (many + 99) / 100 : many;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dynamic_windows.h - what multi_dynamic.c, multi_dynamic_detach.c and multi_dynamic_accumulate.c have in common */
+/*
+ * dynamic_windows.h - what multi_dynamic.c, multi_dynamic_detach.c and multi_dynamic_accumulate.c
+ * have in common
+ */
 #ifndef ORIEL_TESTS_DYNAMIC_WINDOWS_H
 #define ORIEL_TESTS_DYNAMIC_WINDOWS_H
 

@@ -174,7 +174,10 @@ static void origin_has_left(struct leaving *l)
 	multi_group_drop(m, origins);
 }
 
-/* Epochs of both kinds are open towards ranks that are well: once a member is dead the window can be freed. */
+/*
+ * Epochs of both kinds are open towards ranks that are well: once a member is dead the window can
+ * be freed.
+ */
 static void epochs_are_open(struct leaving *l)
 {
 	struct multi *m = &l->m;
@@ -276,7 +279,10 @@ static void close_all(struct leaving *l)
 	CHECK(m, rc == ORIEL_ERR_PEER);
 }
 
-/* All is freed, and the others are in oriel_finalize, or about to be, when the victim dies: it has not come there. */
+/*
+ * All is freed, and the others are in oriel_finalize, or about to be, when the victim dies: it has
+ * not come there.
+ */
 static void others_finalize(struct leaving *l)
 {
 	struct multi *m = &l->m;

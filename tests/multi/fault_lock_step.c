@@ -12,9 +12,9 @@
  * next kind. What the victim has done before is in place when it dies. Reads change nothing, and are not
  * counted.
  *
- * Requests are counted by a post_send in front of the device's. Stores are counted by the page fault that they
- * cause: the slabs of rank 0 that are mapped here are read-only, but for the one instruction that a trap
- * behind it ends. (x86-64; elsewhere mapped words have no steps.)
+ * Requests are counted by a post_send in front of the device's. Stores are counted by the page
+ * fault that they cause: the slabs of rank 0 that are mapped here are read-only, but for the one
+ * instruction that a trap behind it ends. (x86-64; elsewhere mapped words have no steps.)
  *
  * The victim says whether it dies as a holder, going by the words it has written. The others then
  * take the lock exclusively, within 5 s: the first of them gets the orphan reported, and no other
@@ -319,7 +319,10 @@ static struct lock_member *word_of(struct multi *m, const struct multi_window *w
 	return member;
 }
 
-/* Until it waits for the lock, or is dead and its word has been looked at: later it could be taken for the holder. */
+/*
+ * Until it waits for the lock, or is dead and its word has been looked at: later it could be taken
+ * for the holder.
+ */
 static void await_waiting(struct multi *m, const struct multi_window *w, int rank)
 {
 	const struct peer *peer = peer_find(m->job, rank);

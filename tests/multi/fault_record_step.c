@@ -7,10 +7,11 @@
  *
  * DESIGN NOTES
  *
- * Each kind below is a list of work requests that change something at rank 0, or, of the last one, at rank 1. As in
- * fault_lock_step one victim dies instead of the first of them, the next one instead of the second, and so on, until
- * one has outlived the list: then comes the next kind. What the victim has posted before is in place when it dies.
- * Requests are counted by a post_send in front of the device's.
+ * Each kind below is a list of work requests that change something at rank 0, or, of the last one,
+ * at rank 1. As in fault_lock_step one victim dies instead of the first of them, the next one
+ * instead of the second, and so on, until one has outlived the list: then comes the next kind. What
+ * the victim has posted before is in place when it dies. Requests are counted by a post_send in
+ * front of the device's.
  *
  * The victim says how many active messages it has finished and whether it has sent its signal. Rank
  * 0 has applied just these active messages, each whole, and takes that signal, with all data before

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * multi_accumulate.c - accumulate, get_accumulate, fetch_and_op, compare_and_swap: in every epoch, with any buffers,
- * at any displacement, with any hint. Rules A1, A2, A7, A13, A14, A16, A18, A19
+ * multi_accumulate.c - accumulate, get_accumulate, fetch_and_op, compare_and_swap: in every epoch,
+ * with any buffers, at any displacement, with any hint. Rules A1, A2, A7, A13, A14, A16, A18, A19
  *
  * Most have two ranks, which accumulate to each other. What types and operations make of elements is in
  * multi_elements.c, and what ranks change at once in multi_concurrent.c.
@@ -135,7 +135,10 @@ static void buffers(struct multi *m)
 	CHECK_OK(m, oriel_win_free(&w.win));
 }
 
-/* A7: pieces that match on no side; those that do not hold whole elements are refused, and nothing is done. */
+/*
+ * A7: pieces that match on no side; those that do not hold whole elements are refused, and nothing
+ * is done.
+ */
 static void vectors(struct multi *m)
 {
 	int32_t from[] = { 1, 2, 3, 4, 5, 6 }, old[6] = { 0 };

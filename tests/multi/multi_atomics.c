@@ -236,7 +236,10 @@ static void add_single_and_all(struct multi *m, oriel_win *singles, oriel_win *v
 	}
 }
 
-/* How often all ranks together have added to the targets by add_single_and_all, each from a moment of its own on. */
+/*
+ * How often all ranks together have added to the targets by add_single_and_all, each from a moment
+ * of its own on.
+ */
 static int64_t all_added(const struct multi *m)
 {
 	int64_t sum = 0;

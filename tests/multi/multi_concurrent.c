@@ -50,7 +50,10 @@ static void check_distinct(struct multi *m, const int64_t *seen, int count)
 	free(map);
 }
 
-/* A9, A10: all ranks, the target among them, add one to one element by every call; each gets another number. */
+/*
+ * A9, A10: all ranks, the target among them, add one to one element by every call; each gets
+ * another number.
+ */
 static void mixed_calls(struct multi *m)
 {
 	const int count = turns(4000);
@@ -100,7 +103,10 @@ static void tokens(struct multi *m)
 	CHECK_OK(m, oriel_win_free(&w.win));
 }
 
-/* A11: the target stores to the bytes beside an element that is accumulated to; none of the stores is lost. */
+/*
+ * A11: the target stores to the bytes beside an element that is accumulated to; none of the stores
+ * is lost.
+ */
 static void neighbouring_bytes(struct multi *m)
 {
 	enum { DONE = 1 };

@@ -83,7 +83,10 @@ static void read_only_memory(struct multi *m)
 
 #define NODES 50 /* that a rank appends, at most */
 
-/* An element of a list over all ranks, each attached by itself; a place is an address, and its rank above it. */
+/*
+ * An element of a list over all ranks, each attached by itself; a place is an address, and its rank
+ * above it.
+ */
 struct node {
 	uint64_t next; /* a place; 0: it is the last */
 	uint64_t value;

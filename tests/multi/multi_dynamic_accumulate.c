@@ -5,8 +5,8 @@
 #include "dynamic_windows.h"
 
 /*
- * DW8: accumulates, where memory is mapped; a device whose ranks cannot map it says that they are not for it, or
- * applies them at the target.
+ * DW8: accumulates, where memory is mapped; a device whose ranks cannot map it says that they are
+ * not for it, or applies them at the target.
  */
 static void accumulates(struct multi *m)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* multi_dynamic_detach.c - memory that is detached from dynamic windows, while others put to it: rules DW4 to DW6 */
+/*
+ * multi_dynamic_detach.c - memory that is detached from dynamic windows, while others put to it:
+ * rules DW4 to DW6
+ */
 #include <time.h>
 
 #include "dynamic_windows.h"

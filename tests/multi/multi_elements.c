@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * multi_elements.c - what each operation makes of an element of each type, and what it leaves alone: rules A3 to A6, A8
+ * multi_elements.c - what each operation makes of an element of each type, and what it leaves
+ * alone: rules A3 to A6, A8
  *
  * Two ranks accumulate to each other.
  */
@@ -84,7 +85,10 @@ static void types_and_ops(struct multi *m)
 	CHECK_OK(m, oriel_win_free(&w.win));
 }
 
-/* A5: integers wrap, logical operations leave 0 or 1, a NaN is one of two, of equal values the lower index. */
+/*
+ * A5: integers wrap, logical operations leave 0 or 1, a NaN is one of two, of equal values the
+ * lower index.
+ */
 static void values(struct multi *m)
 {
 	static const int8_t large = 127;
@@ -154,7 +158,10 @@ static void special_ops(struct multi *m)
 	CHECK_OK(m, oriel_win_free(&w.win));
 }
 
-/* A6, A10: of the two halves of an integer of 16 bytes none is compared, swapped or added without the other. */
+/*
+ * A6, A10: of the two halves of an integer of 16 bytes none is compared, swapped or added without
+ * the other.
+ */
 static void large_integers(struct multi *m)
 {
 #ifdef __SIZEOF_INT128__

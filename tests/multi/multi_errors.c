@@ -619,7 +619,10 @@ static void obstacles_name_ranks(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* E1: a window's number is the same on all members, also where some have made windows that others have not. */
+/*
+ * E1: a window's number is the same on all members, also where some have made windows that others
+ * have not.
+ */
 static void windows_have_numbers(struct multi *m)
 {
 	oriel_group *alone = multi_group_one(m, m->rank);

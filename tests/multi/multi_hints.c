@@ -184,7 +184,10 @@ static void make_groups(struct multi *m, int turn, oriel_group *groups[GROUPS])
 		CHECK_OK(m, oriel_group_tagged(m->group, (uint64_t)(1 + turn * GROUPS + i), &groups[i]));
 }
 
-/* W9: one member has no memory for as much as the window's handle. It tells the others, in whichever group. */
+/*
+ * W9: one member has no memory for as much as the window's handle. It tells the others, in
+ * whichever group.
+ */
 static void no_memory_for_one(struct multi *m)
 {
 	struct rlimit before;

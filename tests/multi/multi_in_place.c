@@ -101,7 +101,10 @@ static uint64_t sum_at(const uint8_t *memory)
 	return sum;
 }
 
-/* A fence with a put of `value` to the right, a get back of it, and an ADD of all to rank 0, at `at` and behind it. */
+/*
+ * A fence with a put of `value` to the right, a get back of it, and an ADD of all to rank 0, at
+ * `at` and behind it.
+ */
 static void use(struct multi *m, oriel_win *win, const uint8_t *memory, size_t at, uint8_t value)
 {
 	uint8_t mine = (uint8_t)(value + m->rank), seen = 0;
@@ -248,7 +251,10 @@ static void memory_afterwards(struct multi *m)
 	}
 }
 
-/* Windows over the same bytes, with and without the hint, and memory registered for origins; in each order. */
+/*
+ * Windows over the same bytes, with and without the hint, and memory registered for origins; in
+ * each order.
+ */
 static void several_windows(struct multi *m)
 {
 	for (int order = 0; order < 2; order++) {

@@ -179,7 +179,10 @@ static bool holds_lock(const oriel_win *win, int rank)
 	return link && (link->marks & LINK_LOCK) && (link->marks & LINK_GRANTED);
 }
 
-/* L7: on shared windows all locks are held from the call on; elsewhere that of a member whose address was asked for. */
+/*
+ * L7: on shared windows all locks are held from the call on; elsewhere that of a member whose
+ * address was asked for.
+ */
 static void lock_all_and_shared_memory(struct multi *m)
 {
 	size_t size_bytes, unit;
@@ -739,7 +742,10 @@ static void no_circle(struct multi *m)
 
 #define DONE_OFFSET 512
 
-/* A byte of rank 1's window for each rank: it has come so far. Not over the board, on which a stopped rank may sit. */
+/*
+ * A byte of rank 1's window for each rank: it has come so far. Not over the board, on which a
+ * stopped rank may sit.
+ */
 static void tell_rank_1(struct multi *m, const struct multi_window *w)
 {
 	static const uint8_t done = 1;
@@ -1026,7 +1032,10 @@ static void waiters_read_seldom(struct multi *m)
 	multi_window_close(m, &w);
 }
 
-/* Puts and local flushes; how many of them have asked for a completion, without which nothing can be waited for. */
+/*
+ * Puts and local flushes; how many of them have asked for a completion, without which nothing can
+ * be waited for.
+ */
 static int put_and_flush_local(struct multi *m, const struct multi_window *w, int puts)
 {
 	const struct wire *wire = &peer_find(m->job, 1)->wire;
@@ -1121,7 +1130,10 @@ static void second_thread_is_refused(struct multi *m)
 #define USERS 4
 #define USES 20
 
-/* One of the threads that use a lock: it has a word of its own at the target, behind one that all count in. */
+/*
+ * One of the threads that use a lock: it has a word of its own at the target, behind one that all
+ * count in.
+ */
 struct user {
 	struct multi *m;
 	const struct multi_window *w;

@@ -299,7 +299,10 @@ static bool is_found(struct multi *m, void *base, size_t size_bytes)
 	return mem_look(&m->job->mems, &(struct mem_use){ (uintptr_t)base, size_bytes, 0, true }, &seen) != 0;
 }
 
-/* W8: what is kept of windows that have been freed is the memory of a few, of which the last freed serves first. */
+/*
+ * W8: what is kept of windows that have been freed is the memory of a few, of which the last freed
+ * serves first.
+ */
 static void few_pieces_are_kept(struct multi *m)
 {
 	enum { COUNT = CACHED_WINDOWS_MAX + 2 };

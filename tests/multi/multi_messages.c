@@ -298,7 +298,10 @@ static void program_order_holds(struct multi *m)
 	free(read);
 }
 
-/* Whether memory with two elements at `at` is alike but for their padding; a long double has 10 bytes of its 16. */
+/*
+ * Whether memory with two elements at `at` is alike but for their padding; a long double has 10
+ * bytes of its 16.
+ */
 static bool alike(int type, const uint8_t *a, const uint8_t *b, size_t size_bytes, size_t at)
 {
 	bool longer = type == ORIEL_LONG_DOUBLE || type == ORIEL_LONG_DOUBLE_COMPLEX || type == ORIEL_LONG_DOUBLE_INT;
@@ -440,8 +443,8 @@ static void refusals_are_told(struct multi *m)
 }
 
 /*
- * A fence tells what it is the first to find refused, also where all has been answered before it is called, and it has
- * nothing to wait for.
+ * A fence tells what it is the first to find refused, also where all has been answered before it is
+ * called, and it has nothing to wait for.
  */
 static void refusals_are_told_by_a_plain_fence(struct multi *m)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * multi_model.c - what loads and stores see of operations, and operations of stores: rules MM2 to MM4; and errors,
- * which have a code for each kind and leave window and epoch as they were: I5, I6
+ * multi_model.c - what loads and stores see of operations, and operations of stores: rules MM2 to
+ * MM4; and errors, which have a code for each kind and leave window and epoch as they were: I5, I6
  */
 #include "multi.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* multi_order.c - operations of the accumulate family of one origin to one target take effect in order: rule A15 */
+/*
+ * multi_order.c - operations of the accumulate family of one origin to one target take effect in
+ * order: rule A15
+ */
 #include "multi.h"
 
 #include <string.h>
@@ -138,7 +141,10 @@ static void random_changes(struct multi *m, oriel_win *win, uint64_t *seed, int 
 		CHECK(m, memcmp(changes[i].wanted, changes[i].found, RESULT_BYTES) == 0);
 }
 
-/* A15: whatever types lie on the same bytes, and whatever way each goes (A14). Every origin has bytes of its own. */
+/*
+ * A15: whatever types lie on the same bytes, and whatever way each goes (A14). Every origin has
+ * bytes of its own.
+ */
 static void mixed_types(struct multi *m)
 {
 	const int turns = multi_over_card() ? 20 : 500;

@@ -153,8 +153,8 @@ static void make(struct origin *o, bool heap, bool anywhere)
 }
 
 /*
- * Other memory in the place of the origin, or elsewhere. A place where that happens again and again is one where
- * nothing is kept any more: so then the next origin lies elsewhere.
+ * Other memory in the place of the origin, or elsewhere. A place where that happens again and again
+ * is one where nothing is kept any more: so then the next origin lies elsewhere.
  */
 static void replace(struct origin *o, uint64_t how)
 {

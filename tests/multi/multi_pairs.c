@@ -2,8 +2,8 @@
 /*
  * multi_pairs.c - each two calls of the accumulate family at once on one element of each class: rules A9, A10
  *
- * Ranks of even number have one call, the others another; each makes the element one more, so many times, or reads it.
- * The target, rank 0, is among them.
+ * Ranks of even number have one call, the others another; each makes the element one more, so many
+ * times, or reads it. The target, rank 0, is among them.
  */
 #include "multi.h"
 

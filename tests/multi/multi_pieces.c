@@ -3,8 +3,9 @@
  * multi_pieces.c - the vector forms of put, get, accumulate and get_accumulate, with lists of many
  * pieces: rules D1, D2, D4, D6, A7, A9, A14
  *
- * Lists of pieces that are as long as those they go to take a short way on mapped memory (op/pieces.h); the others, and
- * what is not plain, a longer one. Every origin has bytes of its own at every target.
+ * Lists of pieces that are as long as those they go to take a short way on mapped memory
+ * (op/pieces.h); the others, and what is not plain, a longer one. Every origin has bytes of its own
+ * at every target.
  */
 #include "multi.h"
 
@@ -216,7 +217,10 @@ static void change_slowly(struct multi *m, uint8_t *page)
 	page_unlock(page_lock);
 }
 
-/* Pieces before, in and behind a page that is held: the first are changed at once, the rest when it is free. */
+/*
+ * Pieces before, in and behind a page that is held: the first are changed at once, the rest when it
+ * is free.
+ */
 static void held_page(struct multi *m)
 {
 	static const int32_t values[3] = { 1, 10, 100 };
@@ -682,7 +686,10 @@ static struct oriel_alike alike_of(struct alike_call *c, bool put)
 		                         c->dense_there };
 }
 
-/* Does what the layer does: what does not go out by itself goes as a list. An accumulate is under way before. */
+/*
+ * Does what the layer does: what does not go out by itself goes as a list. An accumulate is under
+ * way before.
+ */
 static void do_alike(struct alike_call *c, bool put)
 {
 	const struct oriel_alike alike = alike_of(c, put);

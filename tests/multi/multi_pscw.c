@@ -1107,7 +1107,10 @@ static void late_post_among_known(struct multi *m)
 	multi_group_drop(m, others);
 }
 
-/* Groups of one and of several in turn, in both roles, without a pause: each value comes with its own epoch. */
+/*
+ * Groups of one and of several in turn, in both roles, without a pause: each value comes with its
+ * own epoch.
+ */
 static void groups_in_turn(struct multi *m)
 {
 	oriel_group *next = multi_group_one(m, (m->rank + 1) % 3), *before = multi_group_one(m, (m->rank + 2) % 3);

@@ -187,7 +187,10 @@ static void other_kinds(struct multi *m)
 	CHECK_OK(m, oriel_win_free(&win));
 }
 
-/* SW5: puts, gets, loads and stores on the same memory, ordered by fences and by post, start, complete, wait. */
+/*
+ * SW5: puts, gets, loads and stores on the same memory, ordered by fences and by post, start,
+ * complete, wait.
+ */
 static void mixed_accesses(struct multi *m)
 {
 	oriel_group *group = mine(m), *to, *from;
@@ -354,7 +357,10 @@ static void await_text(struct multi *m, oriel_win *win, const struct box *box, u
 	CHECK(m, multi_holds(box->text, sizeof(box->text), number));
 }
 
-/* SW5: inside lock_all, with sync alone between: letters go round, each written over only when it has been read. */
+/*
+ * SW5: inside lock_all, with sync alone between: letters go round, each written over only when it
+ * has been read.
+ */
 static void ordered_by_sync(struct multi *m)
 {
 	oriel_group *group = mine(m);

@@ -325,7 +325,10 @@ static void held_back_in_order(struct multi *m)
 	multi_group_drop(m, one);
 }
 
-/* N2, P7: a signal is one of the operations of its epoch: complete when wait returns, and outside it is none. */
+/*
+ * N2, P7: a signal is one of the operations of its epoch: complete when wait returns, and outside
+ * it is none.
+ */
 static void belongs_to_its_epoch(struct multi *m)
 {
 	oriel_group *one = multi_group_one(m, 1 - m->rank);

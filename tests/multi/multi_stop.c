@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * multi_stop.c - rules L1, L2: a rank is stopped for longer than a round trip in the middle of taking, using and giving
- * back a lock
+ * multi_stop.c - rules L1, L2: a rank is stopped for longer than a round trip in the middle of
+ * taking, using and giving back a lock
  *
  * DESIGN NOTES
  *
- * Rank 3, the victim, has epochs at rank 0 of each kind. In the first it is stopped in front of the first request of
- * its lock, in the second in front of the second, and so on, by a post_send in front of the device's; what it has
- * posted before is on its way. Where the words are mapped there are no requests, and rank 0 stops it at any moment.
- * The ranks between have epochs all the time. An array at rank 0, changed in two parts, shows whether a lock was held
- * by two that exclude each other, and in the end how many have changed it.
+ * Rank 3, the victim, has epochs at rank 0 of each kind. In the first it is stopped in front of the
+ * first request of its lock, in the second in front of the second, and so on, by a post_send in
+ * front of the device's; what it has posted before is on its way. Where the words are mapped there
+ * are no requests, and rank 0 stops it at any moment. The ranks between have epochs all the time.
+ * An array at rank 0, changed in two parts, shows whether a lock was held by two that exclude each
+ * other, and in the end how many have changed it.
  */
 #include "multi.h"
 

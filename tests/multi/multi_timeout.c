@@ -282,7 +282,10 @@ static void create_is_taken_back(struct multi *m)
 	close_together(m, &w);
 }
 
-/* Which slot of this rank's directory is the window's; its entry is taken away, as if it had not been made. */
+/*
+ * Which slot of this rank's directory is the window's; its entry is taken away, as if it had not
+ * been made.
+ */
 static void hide_window(struct multi *m, oriel_win *win)
 {
 	directory_hide(m->job, win->slot);
@@ -483,7 +486,10 @@ static void stopped_waiter_keeps_its_place(struct multi *m)
 
 #define LONG_COUNT 6000 /* elements: more than the active messages that a target can have before it */
 
-/* E5, A1: the target is to apply an accumulate and does not get on: all of it is applied, once, when it does. */
+/*
+ * E5, A1: the target is to apply an accumulate and does not get on: all of it is applied, once,
+ * when it does.
+ */
 static void accumulate_is_applied_once(struct multi *m)
 {
 	multi_rest *ones = multi_alloc((LONG_COUNT + 1) * sizeof(*ones)), *sums;

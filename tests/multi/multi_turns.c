@@ -161,7 +161,10 @@ static void readers_wait_for_one_writer(struct multi *m)
 	turns(m, (m->size - 1) / 2);
 }
 
-/* How often each rank has held it, as rank 0 sees it; what a look brings is no newer than what the next one does. */
+/*
+ * How often each rank has held it, as rank 0 sees it; what a look brings is no newer than what the
+ * next one does.
+ */
 static void look(const struct multi *m, const struct multi_window *w, uint64_t held[])
 {
 	for (int i = 0; i < m->size; i++)

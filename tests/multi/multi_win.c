@@ -203,7 +203,10 @@ static bool use_allocated(struct multi *m, size_t size)
 	return there;
 }
 
-/* W4: memory of the library: zeroed, also what a window before has had; aligned; gone after free, if it is large. */
+/*
+ * W4: memory of the library: zeroed, also what a window before has had; aligned; gone after free,
+ * if it is large.
+ */
 static void allocated_memory(struct multi *m)
 {
 	for (size_t size = 1; size < 3000000; size = size * 7 + 3) {

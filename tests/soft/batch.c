@@ -169,7 +169,10 @@ static enum lab_verdict batch__stops_where_the_memory_is_gone(void)
 	if (!find_move()) /* another device holds on to the page */
 		return LAB_UNSUPPORTED;
 	CHECK(start(&two, GONE) == LAB_PASSED);
-	/* Each from one page into the next; of the one that reaches the page that is gone a part can be written. */
+	/*
+	 * Each from one page into the next; of the one that reaches the page that is gone a part can be
+	 * written.
+	 */
 	CHECK(post_batch(&two, (struct list){ 64, PAGE - 32, PAGE, -1 }) == 0);
 	CHECK(ends(&two, GONE - 1, IBV_WC_REM_OP_ERR) == LAB_PASSED);
 	return finish(&two);

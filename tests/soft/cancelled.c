@@ -2,7 +2,8 @@
 /*
  * cancelled.c - a thread that is to be cancelled is not in the middle of a verbs call
  *
- * Posting, polling and softverbs_move are no places where it could be: they hold locks, and others wait for those.
+ * Posting, polling and softverbs_move are no places where it could be: they hold locks, and others
+ * wait for those.
  */
 #include <pthread.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Conformance of the connection manager where nothing is connected: port space UDP. Both sides live in one process. */
+/*
+ * Conformance of the connection manager where nothing is connected: port space UDP. Both sides live
+ * in one process.
+ */
 #include "cm.h"
 #include "lab.h"
 

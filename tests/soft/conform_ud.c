@@ -549,7 +549,10 @@ static enum lab_verdict ud__stopped_process(void)
 	return verdict;
 }
 
-/* Nothing was said between the two before. Whether the first datagrams arrive is not promised; later ones do. */
+/*
+ * Nothing was said between the two before. Whether the first datagrams arrive is not promised;
+ * later ones do.
+ */
 static enum lab_verdict ud__stopped_before_the_first(void)
 {
 	enum { DATAGRAMS = 50 };

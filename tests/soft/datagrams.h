@@ -167,7 +167,10 @@ static inline bool arrived(const struct ibv_wc *wc, uint64_t wr_id, uint32_t len
 	       wc->byte_len == GRH + length;
 }
 
-/* Two receives are there and one datagram that must not arrive was sent: the next one takes the first receive. */
+/*
+ * Two receives are there and one datagram that must not arrive was sent: the next one takes the
+ * first receive.
+ */
 static inline enum lab_verdict only_the_next_arrives(struct bench *bench)
 {
 	struct ibv_wc wc;

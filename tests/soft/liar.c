@@ -204,8 +204,8 @@ static enum lab_verdict liar__requests_chunk_is_beyond(void)
 }
 
 /*
- * No lie: a peer that was reset and connected anew drops what does not start over. So that is done, as for one that is
- * not connected yet.
+ * No lie: a peer that was reset and connected anew drops what does not start over. So that is done,
+ * as for one that is not connected yet.
  */
 static enum lab_verdict liar__dropped_is_sent_again(void)
 {

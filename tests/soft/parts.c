@@ -2,8 +2,9 @@
 /*
  * parts.c - large transfers to and from a peer that looks into its pipes, by ring: in many parts
  *
- * The system calls that move bytes are forbidden to the process that moves. What has happened all the same, the
- * peer has done, part by part; and it goes away, or takes the key back, in the middle of that.
+ * The system calls that move bytes are forbidden to the process that moves. What has happened all
+ * the same, the peer has done, part by part; and it goes away, or takes the key back, in the middle
+ * of that.
  */
 #include <errno.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A peer polled, so that no requester wakes it, and has stopped: the requester that waits for its answer wakes it then
- * (lib/soft/peer/pipe.c). The peer's engine looks rarely while polls go on.
+ * A peer polled, so that no requester wakes it, and has stopped: the requester that waits for its
+ * answer wakes it then (lib/soft/peer/pipe.c). The peer's engine looks rarely while polls go on.
  *
  * The engine's waits are seen here, and can be made endless: then it looks no more unless it is woken.
  */

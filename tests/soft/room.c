@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A queue pair that waits for room among the requests to a peer, and then is reset, or is no more. Two peers are
- * stopped, more is posted to each of them than is under way at a time, and so a send behind it waits.
+ * A queue pair that waits for room among the requests to a peer, and then is reset, or is no more.
+ * Two peers are stopped, more is posted to each of them than is under way at a time, and so a send
+ * behind it waits.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -138,7 +139,10 @@ static bool start_peer(struct peer *peer, const struct lab_options *options)
 
 /* ---- the sender ---- */
 
-/* The peers' queue pairs take requests of the ones that are theirs: for each peer its crowder, for both the rest. */
+/*
+ * The peers' queue pairs take requests of the ones that are theirs: for each peer its crowder, for
+ * both the rest.
+ */
 static bool meet(struct bench *b, int i)
 {
 	struct card mine = { { b->crowder[i]->qp_num, b->waiter->qp_num, b->other->qp_num } };

@@ -128,8 +128,8 @@ static enum lab_verdict last_one_stays(struct two *two, bool done, uint64_t last
 }
 
 /*
- * LAB_LATE: when the request was to be sent the peer was no longer taken for one that polls, and a system call has
- * written; or none was sent since a read before was still under way.
+ * LAB_LATE: when the request was to be sent the peer was no longer taken for one that polls, and a
+ * system call has written; or none was sent since a read before was still under way.
  */
 static enum lab_verdict sent_when_it_stops(softverbs_move_fn *move, size_t size)
 {
@@ -156,7 +156,10 @@ static enum lab_verdict sent_when_it_stops(softverbs_move_fn *move, size_t size)
 	return done ? LAB_LATE : LAB_PASSED;
 }
 
-/* In a process of its own, which takes the owner with it: its first operation of a size is a synchronous request. */
+/*
+ * In a process of its own, which takes the owner with it: its first operation of a size is a
+ * synchronous request.
+ */
 static enum lab_verdict try_to_catch(softverbs_move_fn *move, size_t size)
 {
 	pid_t child = fork();
@@ -171,8 +174,8 @@ static enum lab_verdict try_to_catch(softverbs_move_fn *move, size_t size)
 }
 
 /*
- * The peer stops just when the request was sent. The call ends all the same, and what is posted then comes behind
- * the request, not before the peer runs again.
+ * The peer stops just when the request was sent. The call ends all the same, and what is posted
+ * then comes behind the request, not before the peer runs again.
  */
 static enum lab_verdict sync_req__the_peer_stops(void)
 {

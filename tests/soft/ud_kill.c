@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A peer is killed at a random moment, again and again, while it and the survivor send each other datagrams, or write
- * and send over an unreliable connection ("uc"). What the survivor asks for has to be done, before and after, its queue
- * pair has to stay as it is, and nothing of the dead may be left in it: no descriptor and no mapping.
- * Usage: ud_kill [times [seed [uc]]]
+ * A peer is killed at a random moment, again and again, while it and the survivor send each other
+ * datagrams, or write and send over an unreliable connection ("uc"). What the survivor asks for has
+ * to be done, before and after, its queue pair has to stay as it is, and nothing of the dead may be
+ * left in it: no descriptor and no mapping. Usage: ud_kill [times [seed [uc]]]
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Two processes of two threads each, which share one queue pair for datagrams a process and send each other numbers
- * that the other side confirms. What is not confirmed in time is sent again, so it ends on a device that loses
- * datagrams and mixes them up too. Queue pairs and address handles come and go beside it. It is for tools that watch
- * threads. Usage: ud_threads [rounds]
+ * Two processes of two threads each, which share one queue pair for datagrams a process and send
+ * each other numbers that the other side confirms. What is not confirmed in time is sent again, so
+ * it ends on a device that loses datagrams and mixes them up too. Queue pairs and address handles
+ * come and go beside it. It is for tools that watch threads. Usage: ud_threads [rounds]
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * withdrawn.c - a region that goes while a write to it comes: softverbs has no card that stands between the two (key.c)
+ * withdrawn.c - a region that goes while a write to it comes: softverbs has no card that stands
+ * between the two (key.c)
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -56,7 +57,10 @@ static bool connect_again(struct lab *lab)
 	       lab_rts(a, &options) == 0 && lab_rts(b, &options) == 0;
 }
 
-/* One write, and a region that goes while it comes: whatever becomes of the write, the memory is ours again. */
+/*
+ * One write, and a region that goes while it comes: whatever becomes of the write, the memory is
+ * ours again.
+ */
 static bool stays_ours(struct writing *writing, uint32_t turn, uint8_t *memory)
 {
 	struct ibv_mr *mr = ibv_reg_mr(writing->lab->b.pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);

@@ -11,9 +11,9 @@
  *   starters-rank exit STATUS     the last rank ends with STATUS in the middle of the job; the others likewise
  *   starters-rank abort STATUS    the last rank ends the job by oriel_abort
  *
- * Further arguments are ignored: they help to find the processes of a job. What a rank prints depends on its rank and
- * the number of ranks alone, but for "told MILLISECONDS", which is counted from the last fence that the rank came
- * through.
+ * Further arguments are ignored: they help to find the processes of a job. What a rank prints
+ * depends on its rank and the number of ranks alone, but for "told MILLISECONDS", which is counted
+ * from the last fence that the rank came through.
  */
 #include <oriel.h>
 

@@ -45,8 +45,8 @@ int rank_join_on(struct rank *rank, const char *node);
 int rank_note(struct rank *rank, const char *call, int rc);
 
 /*
- * Requests are counted for all ranks together. Rank 0 counts alone: all others rest from before it begins, without the
- * library, until it has ended, which it does in any case.
+ * Requests are counted for all ranks together. Rank 0 counts alone: all others rest from before it
+ * begins, without the library, until it has ended, which it does in any case.
  */
 void rank_begin_counting(const struct rank *rank);
 void rank_end_counting(void);

@@ -272,7 +272,10 @@ static void put_and_get(struct passive *state, oriel_win *win, size_t disp)
 	scenario_compare(state->rank, state->got, state->mine, COPIED_BYTES);
 }
 
-/* Each adds to numbers of its own: 1 to the first, and 2 to all; old values tell whether it has been done once. */
+/*
+ * Each adds to numbers of its own: 1 to the first, and 2 to all; old values tell whether it has
+ * been done once.
+ */
 static void add(struct passive *state, uint64_t times)
 {
 	const uint64_t one = 1, twos[NUMBERS] = { 2, 2, 2, 2 }, wanted = 3 * times;
@@ -320,8 +323,8 @@ static void use_attached(struct passive *state, int owner)
 }
 
 /*
- * A rank whose fence has failed may come here while the other is at the memory and knows of nothing. That one is waited
- * for, unless it waits for us.
+ * A rank whose fence has failed may come here while the other is at the memory and knows of
+ * nothing. That one is waited for, unless it waits for us.
  */
 static bool take_back(int rank)
 {

@@ -18,8 +18,9 @@ void scenario(struct rank *rank);
 void scenario_on_nodes(struct rank *rank);
 
 /*
- * Two ranks: locks of either type and lock_all with puts, gets, fetch_and_op, accumulate, a signal; memory attached
- * to a dynamic window, reached in a lock epoch, and detached. Calls that fail are treated as in scenario.
+ * Two ranks: locks of either type and lock_all with puts, gets, fetch_and_op, accumulate, a signal;
+ * memory attached to a dynamic window, reached in a lock epoch, and detached. Calls that fail are
+ * treated as in scenario.
  */
 void scenario_passive(struct rank *rank);
 

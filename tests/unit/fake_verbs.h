@@ -80,7 +80,10 @@ const char *fake_hit(void);
 int fake_held_requests(void);
 void fake_release_requests(void);
 
-/* Work requests carried out so far, lists of them posted, completions polled; queue pairs and regions there are. */
+/*
+ * Work requests carried out so far, lists of them posted, completions polled; queue pairs and
+ * regions there are.
+ */
 uint64_t fake_requests(void);
 uint64_t fake_posts(void);
 uint64_t fake_completions(void);

@@ -366,8 +366,8 @@ static void test_nan(void)
 }
 
 /*
- * Numbers and words in vectors. The reference is each element by itself. Of a NaN there is one kind, since a sum
- * of two may be either.
+ * Numbers and words in vectors. The reference is each element by itself. Of a NaN there is one
+ * kind, since a sum of two may be either.
  */
 #define MANY 300 /* two turns of the longest vectors of bytes, and some */
 

@@ -100,7 +100,10 @@ static uint32_t words_of(int i)
 	return words[i % 5];
 }
 
-/* Each rank sends to the next one; the sums before come back in order and the rest of the words as they were. */
+/*
+ * Each rank sends to the next one; the sums before come back in order and the rest of the words as
+ * they were.
+ */
 static void send_and_fetch(struct rank *rank, struct peer *peer)
 {
 	uint64_t data[LARGE_WORDS], results[4][LARGE_WORDS] = { { 0 } }, expected = 0;
@@ -262,7 +265,10 @@ static int hold_or_add(struct oriel_job *job, const struct am *am, const uint8_t
 
 static const struct am_handler holder = { hold_or_add };
 
-/* Sends until there is no room, and goes on until the target has answered the last wakeup. Returns how many it sent. */
+/*
+ * Sends until there is no room, and goes on until the target has answered the last wakeup. Returns
+ * how many it sent.
+ */
 static uint64_t fill_ring(struct rank *rank, struct peer *peer, const struct am_message *message)
 {
 	const struct am_sender *out = peer->am_sender;
@@ -280,7 +286,10 @@ static uint64_t fill_ring(struct rank *rank, struct peer *peer, const struct am_
 	return sent.number;
 }
 
-/* The target, whose threads call nothing, rests while its ring is full of messages that another thread holds up. */
+/*
+ * The target, whose threads call nothing, rests while its ring is full of messages that another
+ * thread holds up.
+ */
 static void fill_ring_of_sleeper(struct rank *rank)
 {
 	struct am_message message = { .am = { .data_bytes = 8 }, .data = &(uint64_t){ 1 } };

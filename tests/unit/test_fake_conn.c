@@ -335,8 +335,8 @@ static void join_late(struct rank *rank)
 }
 
 /*
- * The deadline of a connection begins when the peer is there, not when it is first asked for. A rank that gets no
- * processor may miss a short one: it is tried with longer ones then.
+ * The deadline of a connection begins when the peer is there, not when it is first asked for. A
+ * rank that gets no processor may miss a short one: it is tried with longer ones then.
  */
 static void conn__peer_that_is_late(void)
 {
@@ -423,7 +423,10 @@ static void conn__out_of_descriptors(void)
 	}
 }
 
-/* Put something else in place of every descriptor that is polled with, as a program does that closes all it finds. */
+/*
+ * Put something else in place of every descriptor that is polled with, as a program does that
+ * closes all it finds.
+ */
 static void take_polls_away(void)
 {
 	int null = open("/dev/null", O_RDONLY);

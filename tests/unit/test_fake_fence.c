@@ -92,7 +92,10 @@ static void fence__word_leaves_with_the_put(void)
 	run(2, put_and_fence, "a put and its fence");
 }
 
-/* The put of rank 0 fails when all others have come: rank 2, which is not its target, does not pass either. */
+/*
+ * The put of rank 0 fails when all others have come: rank 2, which is not its target, does not pass
+ * either.
+ */
 static void fail_and_fence(struct rank *rank, oriel_win *win)
 {
 	uint64_t word = 7;

@@ -220,8 +220,8 @@ static void count_beside_readers(struct rank *rank, oriel_win *win)
 }
 
 /*
- * Complete at the origin is what was copied, also while nothing of it has been carried out: a call that waits for the
- * device would wait for ever.
+ * Complete at the origin is what was copied, also while nothing of it has been carried out: a call
+ * that waits for the device would wait for ever.
  */
 static void count_before_the_device(struct rank *rank, oriel_win *win)
 {

@@ -64,7 +64,10 @@ static void leave(struct rank *rank, struct shared *shared)
 	rank_note(rank, "finalize", oriel_finalize(&rank->job));
 }
 
-/* Every rank puts to every other in every round; ranks 0 and 1 are one node, and 2 and 3, or all one of their own. */
+/*
+ * Every rank puts to every other in every round; ranks 0 and 1 are one node, and 2 and 3, or all
+ * one of their own.
+ */
 static void all_to_all(struct rank *rank)
 {
 	const char *const *nodes = rank->arg;
@@ -240,7 +243,10 @@ static void device_failed__takes_its_own_peers(void)
 	run(lose_the_card, NULL);
 }
 
-/* Until the words of all whom this rank will hear from in the next fence are there: it need not wait in it. */
+/*
+ * Until the words of all whom this rank will hear from in the next fence are there: it need not
+ * wait in it.
+ */
 static void await_words(const struct oriel_win *win)
 {
 	const struct fence *fence = &win->fence;

@@ -161,7 +161,10 @@ static void short_of_regions(struct rank *rank)
 	end(&a);
 }
 
-/* More memory than there is room for, in turns: some of it is found again, and little is registered in vain. */
+/*
+ * More memory than there is room for, in turns: some of it is found again, and little is registered
+ * in vain.
+ */
 static void back_off(struct rank *rank)
 {
 	enum { RANGES = 2 * MR_CACHE_MAX };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_fake_signal.c - signals by a device: which requests they are, that they leave with the puts they follow, and
- * wait at the device for what they may not overtake
+ * test_fake_signal.c - signals by a device: which requests they are, that they leave with the puts
+ * they follow, and wait at the device for what they may not overtake
  */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>

@@ -476,7 +476,10 @@ static void wire_fetch_and_add__and_compare_and_swap(void)
 	part();
 }
 
-/* Between puts of every size through the ring, and in queues of every depth: each comes back to its own place. */
+/*
+ * Between puts of every size through the ring, and in queues of every depth: each comes back to its
+ * own place.
+ */
 static void wire_fetch_and_add__through_the_ring(void)
 {
 	for (uint32_t depth = 1; depth <= 40; depth += 3) {
@@ -739,7 +742,10 @@ static void fail__is_told_once_and_everything_after_refused(void)
 	part();
 }
 
-/* Without memory for its ring a wire says what it lacks and what helps, keeps nothing, and does it at the next call. */
+/*
+ * Without memory for its ring a wire says what it lacks and what helps, keeps nothing, and does it
+ * at the next call.
+ */
 static void wire_get__without_memory_for_the_ring(void)
 {
 	size_t used_bytes;
@@ -820,7 +826,10 @@ static void drop_more(struct rdma_cm_id *id[], struct wire_pair pair[], int coun
 	}
 }
 
-/* Small at first, whatever the job; it grows before there are too many, keeps what it holds, and is used again. */
+/*
+ * Small at first, whatever the job; it grows before there are too many, keeps what it holds, and is
+ * used again.
+ */
 static void wakeup__grows_with_the_queue_pairs(void)
 {
 	struct rdma_cm_id *id[PAIRS];

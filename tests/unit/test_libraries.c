@@ -12,7 +12,10 @@
 
 static const char program[] = "/proc/self/exe";
 
-/* How many there are; all are among those that the dynamic linker has loaded, and have been found as files. */
+/*
+ * How many there are; all are among those that the dynamic linker has loaded, and have been found
+ * as files.
+ */
 static size_t check_all(struct libraries *libraries)
 {
 	const char *name;

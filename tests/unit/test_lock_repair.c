@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_lock_repair.c - sync/lock_repair.c: which of the dead are orphans, where only one order of looks shows it. */
+/*
+ * test_lock_repair.c - sync/lock_repair.c: which of the dead are orphans, where only one order of
+ * looks shows it.
+ */
 #include "sync/lock_repair.c"
 
 #include <CUnit/CUnit.h>
@@ -15,7 +18,10 @@ static void words_init(struct lock_words *words, uint64_t next)
 		(struct lock_words){ .header = { .serving = SERVED, .serving_complement = ~(uint64_t)SERVED, .next = next } };
 }
 
-/* The ticket may be of either of two that died at INTENT: the one that is looked at, or a later one that held it. */
+/*
+ * The ticket may be of either of two that died at INTENT: the one that is looked at, or a later one
+ * that held it.
+ */
 static void repair__tells_of_the_holder_among_dead_intents(void)
 {
 	struct lock_words words;

@@ -2,7 +2,8 @@
 /*
  * test_lock_words.c - win/lock_words.c: what a reading of the words brings may be of two times
  *
- * The words are read and written by requests, of which this file is the device: a reading brings what `torn` says.
+ * The words are read and written by requests, of which this file is the device: a reading brings
+ * what `torn` says.
  */
 #define lock_start_reading made_up_start_reading
 #define lock_reading_done made_up_reading_done
@@ -150,7 +151,10 @@ static void torn__halves_of_serving_are_not_believed(void)
 	}
 }
 
-/* A reader asks while a ticket is drawn, with a carry: too low a next is no writer only where it is said twice. */
+/*
+ * A reader asks while a ticket is drawn, with a carry: too low a next is no writer only where it is
+ * said twice.
+ */
 static void torn__low_next_is_read_twice(void)
 {
 	const struct lock_header low = header_of(TORN_LOW, TORN_LOW), right = header_of(TORN_LOW, AFTER);

@@ -142,7 +142,10 @@ static void forget_one(uint32_t which)
 	CU_ASSERT_EQUAL_FATAL(insert(&table, &region), 0);
 }
 
-/* Against a search through all of them; every second look is near the last one, and what was seen may be gone. */
+/*
+ * Against a search through all of them; every second look is near the last one, and what was seen
+ * may be gone.
+ */
 static void mem_find__agrees_with_a_plain_search(void)
 {
 	uint32_t state = 7;

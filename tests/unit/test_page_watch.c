@@ -441,7 +441,10 @@ out:
 	munmap(memory, BYTES);
 }
 
-/* One that was made without fork, and holds the descriptor when this process has no thread any more that reads. */
+/*
+ * One that was made without fork, and holds the descriptor when this process has no thread any more
+ * that reads.
+ */
 static void watch__closed_beside_another_kind_of_child(void)
 {
 	uint8_t *memory = private_pages(), *moved = private_pages();

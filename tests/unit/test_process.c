@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_process.c - process.c: the living, the ended, and another one with the number of one that has ended. */
+/*
+ * test_process.c - process.c: the living, the ended, and another one with the number of one that
+ * has ended.
+ */
 #include "base/process.c"
 
 #include <CUnit/CUnit.h>

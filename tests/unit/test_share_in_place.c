@@ -438,7 +438,10 @@ static void write_all_pages(int number)
 		*(volatile uint64_t *)(void *)(written_by_handler + page * PAGE) = handled;
 }
 
-/* A handler of the thread that moves the memory writes into it: in the middle of that it would wait for ever. */
+/*
+ * A handler of the thread that moves the memory writes into it: in the middle of that it would wait
+ * for ever.
+ */
 static void share__signal_handler_writes(void)
 {
 	const struct itimerval often = { .it_interval.tv_usec = 50, .it_value.tv_usec = 50 },

@@ -205,7 +205,10 @@ static uint64_t awake_until(struct wait *wait, uint64_t operations)
 	return wait->awake_ns;
 }
 
-/* One operation now and then is not worth a processor, many are no reason to look for longer than others wait. */
+/*
+ * One operation now and then is not worth a processor, many are no reason to look for longer than
+ * others wait.
+ */
 static void wait_pause__is_awake_for_what_it_serves(void)
 {
 	struct wait wait;

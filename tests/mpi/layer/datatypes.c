@@ -2,7 +2,8 @@
 /*
  * datatypes.c - put and get between datatypes of every kind
  *
- * What arrives is compared with what MPI_Pack and MPI_Unpack make of the same datatypes, byte by byte, gaps and all.
+ * What arrives is compared with what MPI_Pack and MPI_Unpack make of the same datatypes, byte by
+ * byte, gaps and all.
  */
 #include "layer.h"
 
@@ -44,7 +45,10 @@ static void fill(unsigned char *bytes, int seed)
 		bytes[i] = (unsigned char)(i * 7 + i / 251 + seed);
 }
 
-/* Packs `count` elements of one datatype, and unpacks `count_to` of another; all of them if the types are the same. */
+/*
+ * Packs `count` elements of one datatype, and unpacks `count_to` of another; all of them if the
+ * types are the same.
+ */
 static void move(const void *from, int count, MPI_Datatype type, void *to, int count_to, MPI_Datatype type_to)
 {
 	char packed[BYTES];

@@ -209,7 +209,10 @@ static void I5_one_element(void)
 	MPI_Type_free(&types[1]);
 }
 
-/* A datatype is used once it is committed, be it of no byte; that it has been refused before does no harm then. */
+/*
+ * A datatype is used once it is committed, be it of no byte; that it has been refused before does
+ * no harm then.
+ */
 static void I5_not_committed(void)
 {
 	int numbers[4] = { 1, 2, 3, 4 }, results[4] = { 0 };
@@ -467,7 +470,10 @@ static void W7_free_in_an_epoch(void)
 	MPI_Win_free_keyval(&keyval);
 }
 
-/* No info is an error of the window too. (MPICH itself has MPI_ERR_ARG for it, and asks MPI_COMM_WORLD's handler.) */
+/*
+ * No info is an error of the window too. (MPICH itself has MPI_ERR_ARG for it, and asks
+ * MPI_COMM_WORLD's handler.)
+ */
 static void I5_no_info(void)
 {
 	MPI_Errhandler mine;

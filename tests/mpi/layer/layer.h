@@ -34,7 +34,10 @@ int layer_run(int *argc, char ***argv, const struct layer_case *cases, int count
 int layer_right(void);
 int layer_left(void);
 
-/* All ranks put to their right neighbour's `memory`, at its address as displacement, and see what has come. */
+/*
+ * All ranks put to their right neighbour's `memory`, at its address as displacement, and see what
+ * has come.
+ */
 void layer_put_to_address(MPI_Win win, int *memory);
 
 #endif

@@ -275,7 +275,10 @@ static void R2_open_at_free(void)
 	EXPECT(two[0] == MPI_REQUEST_NULL && two[1] == MPI_REQUEST_NULL);
 }
 
-/* A request that the program gives away is complete with the epoch, and others beside it are not disturbed. */
+/*
+ * A request that the program gives away is complete with the epoch, and others beside it are not
+ * disturbed.
+ */
 static void R5_freed_before_the_epoch_ends(void)
 {
 	int one = 1, old = -1, kept = -1;
@@ -496,7 +499,10 @@ static void P4_R4_late_post(void)
 	MPI_Group_free(&all);
 }
 
-/* The epochs complete the operations; their requests are completed by the program, be it in the next epoch. */
+/*
+ * The epochs complete the operations; their requests are completed by the program, be it in the
+ * next epoch.
+ */
 static void R5_open_at_complete(void)
 {
 	MPI_Request four[ISSUED], next[ISSUED];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* spawned.c - a window with ranks of another world is the MPI's own, on all of them; others are Oriel's as ever. */
+/*
+ * spawned.c - a window with ranks of another world is the MPI's own, on all of them; others are
+ * Oriel's as ever.
+ */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -316,7 +316,10 @@ static pthread_mutex_t turn_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turn_over = PTHREAD_COND_INITIALIZER;
 static int turn; /* changed and read under the lock */
 
-/* Each step of each round in its turn; there are more steps than threads, and they are no multiple of these. */
+/*
+ * Each step of each round in its turn; there are more steps than threads, and they are no multiple
+ * of these.
+ */
 static void *take_turns(void *arg)
 {
 	const struct own_thread *thread = arg;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * tool.c - a profiling tool, in a shared library that the program is linked with, sees the calls that Oriel serves
+ * tool.c - a profiling tool, in a shared library that the program is linked with, sees the calls
+ * that Oriel serves
  *
  * The library (libtool.so) is made of this too: it counts the calls and goes on to their other names.
  */

@@ -37,7 +37,10 @@ static MPI_Op op_of(enum op op)
 #define LOGIC (BIT(LAND) | BIT(LOR) | BIT(LXOR))
 #define BITS (BIT(BAND) | BIT(BOR) | BIT(BXOR))
 
-/* The i-th number of a seed: signs and high bits differ, and products are exact. And b = b op a, of one element. */
+/*
+ * The i-th number of a seed: signs and high bits differ, and products are exact. And b = b op a, of
+ * one element.
+ */
 #define NUMBER(seed, i) ((seed) % 3 + (i)-2)
 #define SET(name, c_type)                             \
 	static void set_##name(void *at, int seed, int i) \

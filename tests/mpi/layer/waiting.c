@@ -3,8 +3,8 @@
  * waiting.c - a rank that waits in a call of the MPI's own serves the others, where that MPI lets
  * it (lib/mpi/job/progress.h)
  *
- * Calls of oriel_progress are counted, and Open MPI's list of what its waits call in every turn is looked on at as it
- * is written.
+ * Calls of oriel_progress are counted, and Open MPI's list of what its waits call in every turn is
+ * looked on at as it is written.
  */
 #include "layer.h"
 

@@ -333,7 +333,10 @@ static void I3_no_name(void)
 		MPI_Win_free(&wins[i]);
 }
 
-/* What a freed window was called, or had for an error handler or an attribute, is not the next one's; in any order. */
+/*
+ * What a freed window was called, or had for an error handler or an attribute, is not the next
+ * one's; in any order.
+ */
 static void I3_new_after_freed(void)
 {
 	int keyval, value = 1, length = -1, found;
