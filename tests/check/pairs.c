@@ -386,6 +386,19 @@ static void K12_lock_of_another_target(void)
 
 /* ---- accumulates ---- */
 
+/* So many that judging must not compare each with each, which takes longer than a case may. */
+static void K4_many_accumulates(void)
+{
+	uint64_t one = 1;
+
+	must(oriel_win_fence(win, 0));
+	for (int i = 0; rank < 2 && i < 100000; i++)
+		must(oriel_accumulate(win, &one, 1, ORIEL_UINT64, ORIEL_SUM, 2, 0)); /* RACE */
+	if (rank == 3)
+		must(oriel_put(win, buffer, 8, 2, racy ? 0 : 8)); /* RACE */
+	must(oriel_win_fence(win, 0));
+}
+
 static void K7_types_of_accumulates(void)
 {
 	uint64_t one = 1;
@@ -616,6 +629,7 @@ static const struct check_case cases[] = {
 	{ "K12_fence_between", K12_fence_between },
 	{ "K12_locks", K12_locks },
 	{ "K12_lock_of_another_target", K12_lock_of_another_target },
+	{ "K4_many_accumulates", K4_many_accumulates },
 	{ "K7_types_of_accumulates", K7_types_of_accumulates },
 	{ "K7_accumulates_that_overlap", K7_accumulates_that_overlap },
 	{ "K7_accumulate_and_put", K7_accumulate_and_put },

@@ -466,11 +466,33 @@ static bool replaces(const struct access *access, const struct access *older)
 	       is_finished(older, access->start);
 }
 
+/* Returns whether they are of one line of a rank, and access the same bytes in the same way. */
+static bool are_alike(const struct access *a, const struct access *b)
+{
+	return a->rank == b->rank && a->strand == b->strand && a->site == b->site && a->how == b->how &&
+	       a->type == b->type && a->op == b->op && a->is_flag == b->is_flag && a->may_be_seen == b->may_be_seen &&
+	       a->is_local == b->is_local && a->piece_count == b->piece_count &&
+	       memcmp(a->pieces, b->pieces, a->piece_count * sizeof(*a->pieces)) == 0;
+}
+
+/*
+ * Returns whether an older access need not be compared any more, since this one is: both have
+ * begun with one clock, and a call that ends this one ends the older one, too. So an epoch with
+ * many operations of one line on the same bytes has one of them to look at.
+ */
+static bool covers(const struct access *access, const struct access *older)
+{
+	return access != older && access->window && access->window == older->window && access->target == older->target &&
+	       access->start && access->start == older->start && !access->has_request && !older->has_request &&
+	       access->end_count == 0 && older->end_count == 0 && are_alike(access, older);
+}
+
 static void judge_or_replace(struct access *access, struct access *other)
 {
 	judge(access, other);
 	if (replaces(access, other))
 		other->is_dead = true;
+	other->is_covered |= covers(access, other);
 }
 
 static bool is_ended_by(const struct access *access, int index)
@@ -508,7 +530,7 @@ static void visit_block(struct access *access, struct block *block, const struct
 		if (entry->first > run->last || entry->last < run->first)
 			continue;
 		visit(access, entry->access);
-		if (entry->access->is_dead)
+		if (entry->access->is_dead || entry->access->is_covered)
 			block->list[i--] = block->list[--block->count];
 	}
 }

@@ -240,8 +240,9 @@ struct end {
 };
 
 struct access {
-	int rank;  /* that makes it */
-	int owner; /* of the memory */
+	int rank;   /* that makes it */
+	int owner;  /* of the memory */
+	int target; /* of the operation */
 	uint16_t strand;
 	enum access_how how;
 	uint8_t type;
@@ -255,7 +256,9 @@ struct access {
 	bool is_flag;        /* of at most 8 bytes at once; of an operation: in an epoch of a lock */
 	bool is_listed;
 	bool is_dead;
-	uint32_t kept; /* by operations and signals that refer to it */
+	bool is_covered;  /* by a later one like it */
+	bool has_request; /* which may end it alone */
+	uint32_t kept;    /* by operations and signals that refer to it */
 	uint32_t site;
 	uint64_t ns;                       /* of the call */
 	uint64_t since_ns;                 /* others may know of it from then on (local.h); 0: they do not */

@@ -104,8 +104,10 @@ static struct access *begin_at_origin(const struct view *view, const struct trac
 {
 	struct access access = { .rank = view->rank,
 		                     .owner = view->rank,
+		                     .target = event->rank,
 		                     .how = how,
 		                     .kept = 1,
+		                     .has_request = event->of.request,
 		                     .is_local = true,
 		                     .strand = event->strand,
 		                     .site = event->site,
@@ -130,10 +132,12 @@ static struct access *make_at_target(const struct view *view, const struct view 
 {
 	struct access access = { .rank = view->rank,
 		                     .owner = target->rank,
+		                     .target = target->rank,
 		                     .how = how_of(event),
 		                     .type = event->of.type,
 		                     .op = event->of.op,
 		                     .kept = 1,
+		                     .has_request = event->of.request,
 		                     .strand = event->strand,
 		                     .site = event->site,
 		                     .ns = event->ns,
