@@ -381,7 +381,7 @@ SOFT_EXPORT int softverbs_pull(struct ibv_qp *base, uint64_t addr, void *here, s
 	const struct soft_out *out = soft_qp_out(soft_qp(base));
 	struct iovec iov = { here, size_bytes };
 
-	if (soft_adversary.on || !out || !out->can_vm)
+	if (soft_adversary.on || !out || !atomic_load(&out->answered) || atomic_load(&out->dead) || !out->can_vm)
 		return EOPNOTSUPP;
 	return soft_vm_read(out->peer.pid, addr, &iov, 1, size_bytes);
 }
