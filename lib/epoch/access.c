@@ -112,19 +112,6 @@ static int send_completed(struct link *link)
 }
 
 /*
- * Returns whether operations that use the caller's memory have ended, and active messages' results
- * are here.
- */
-static bool origin_memory_free(struct link *link)
-{
-	struct wire *wire = &link->peer->wire;
-
-	if ((link->marks & LINK_GOT) && !link_applied(link, link_am_number(link)))
-		return false;
-	return !(link->marks & LINK_WAITING) || wire_drive(wire, link->last_number);
-}
-
-/*
  * Ends the link of a lost member. A living member that has left the window gets the flag: it waits
  * a moment for the end of operations that it has granted.
  */
@@ -136,8 +123,8 @@ static int close_lost(struct link *link)
 }
 
 /*
- * Carries one link one step towards its end. Returns 1 when it has ended, 0, or the error that ends
- * it.
+ * Carries one link one step towards its end: its flag is sent, and no operation uses memory of the
+ * caller. Returns 1 when it has ended, 0, or the error that ends it.
  */
 static int close_step(struct oriel_win *win, struct link *link)
 {
@@ -155,7 +142,9 @@ static int close_step(struct oriel_win *win, struct link *link)
 		if (rc)
 			return rc;
 	}
-	return origin_memory_free(link);
+	if ((link->marks & LINK_GOT) && !link_applied(link, link_am_number(link)))
+		return 0;
+	return !(link->marks & LINK_WAITING) || wire_drive(&link->peer->wire, link->last_number);
 }
 
 struct closing {

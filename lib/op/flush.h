@@ -22,18 +22,13 @@ int flush_run(struct oriel_win *win, struct link *only, const struct link *but, 
  */
 int flush_link(struct oriel_win *win, struct link *link, bool local, bool first);
 
-static inline bool is_in_epoch(const struct oriel_win *win, const struct link *link)
-{
-	return link->marks & (win->sync & SYNC_NAMING ? LINK_ACCESS : LINK_TOUCHED);
-}
-
 /*
  * Returns whether the target lives, and nothing for it is in flight, deferred or to come. The
  * caller holds win->lock.
  */
 static inline bool flush_idle(const struct oriel_win *win, struct link *link)
 {
-	if (!link || !is_in_epoch(win, link))
+	if (!link || !(link->marks & (win->sync & SYNC_NAMING ? LINK_ACCESS : LINK_TOUCHED)))
 		return true;
 	if ((link->marks & (LINK_GRANTED | LINK_TOUCHED)) != LINK_GRANTED || link->deferred || link_lost(link))
 		return false;

@@ -248,25 +248,22 @@ static inline bool link_post_is_there(const struct oriel_win *win, const struct 
 	return flag_load(&link_flags(win, link)->posted) == link->posted_expected;
 }
 
-/* Returns whether it came, now or earlier: the word may have moved on (P12). */
-static inline bool link_post_seen(const struct oriel_win *win, struct link *link)
+/*
+ * Returns whether the target grants access: its post has come, now or earlier (the word may have
+ * moved on, P12), or its lock is held. Asks for the lock.
+ */
+static inline bool link_grant(struct oriel_win *win, struct link *link)
 {
 	if (link_state(link) != LINK_READY)
 		return false; /* with NOCHECK too: it is not known where the flags are */
 	if (link->marks & LINK_GRANTED)
 		return true;
+	if (link->marks & LINK_LOCK)
+		return lock_step(win, link) > 0;
 	if (!link_post_is_there(win, link))
 		return false;
 	link->marks |= LINK_GRANTED;
 	return true;
-}
-
-/* Returns whether the target grants access: its post has come, or its lock is held. Asks for it. */
-static inline bool link_grant(struct oriel_win *win, struct link *link)
-{
-	if ((link->marks & (LINK_LOCK | LINK_GRANTED)) == LINK_LOCK)
-		return link_state(link) == LINK_READY && lock_step(win, link) > 0;
-	return link_post_seen(win, link);
 }
 
 /*

@@ -120,7 +120,7 @@ struct window_last {
 extern _Thread_local struct window_last window_last __attribute__((tls_model("initial-exec")));
 extern uint64_t window_removals;
 
-/* As window_find, by a search. */
+/* Does what window_find does, by a search. */
 uint32_t window_search(uint64_t handle);
 
 /* Returns the index of a window; PART_NONE: not recorded. */
