@@ -34,6 +34,7 @@ static void begin(void)
 	snprintf(windows[0].name, sizeof(windows[0].name), "halo");
 	snprintf(windows[0].kind, sizeof(windows[0].kind), "allocated");
 	snprintf(windows[1].kind, sizeof(windows[1].kind), "created");
+	windows[1].number = 7;
 	profile = (struct profile){ .size = RANKS,
 		                        .seconds = 1,
 		                        .busiest_ranks = RANKS,
@@ -204,7 +205,7 @@ static void late_rank__judges_windows_by_themselves(void)
 	for (uint32_t i = 0; i < profile.site_count; i++)
 		sites[i].window = 1;
 	all_wait("MPI_Win_fence", WAIT_LATE_FENCE, 2, 100, 40);
-	has("late_rank", 1, 50, "of window 1 (created)");
+	has("late_rank", 1, 50, "of window 7 (created)");
 	CU_ASSERT_EQUAL(advice.count, 2);
 	CU_ASSERT_EQUAL(advice.list[1].rank, 2);
 }
