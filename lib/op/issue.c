@@ -564,15 +564,18 @@ int transfer_rdma(struct oriel_win *win, struct link *link, void *here, size_t s
 
 #define ALONE_MIN 2048 /* bytes; a peer that polls takes fewer as fast */
 
-/* Returns whether a small put is likely to be the only one before a flush. */
-static bool is_alone(const struct oriel_win *win, struct link *link, size_t size_bytes)
+/* Copies a small put that is likely to be the only one before a flush. */
+static bool copy_alone(const struct oriel_win *win, struct link *link, const void *here, size_t size_bytes,
+                       struct remote there)
 {
+	struct direct_access *direct = &link->peer->direct;
+
 	if (!(link->marks & LINK_LOCK))
-		return size_bytes >= ALONE_MIN && direct_put_is_alone(&link->peer->direct, win->epoch_serial);
+		return size_bytes >= ALONE_MIN && direct_put_alone_sync(direct, win->epoch_serial, here, size_bytes, there);
 	if (!(link->marks & LINK_FLUSHED))
 		return false;
 	link->marks &= (uint16_t)~LINK_FLUSHED;
-	return true;
+	return direct_put_sync(direct, here, size_bytes, there);
 }
 
 /*
@@ -586,8 +589,8 @@ static bool copy_sync(const struct oriel_win *win, struct link *link, void *here
 
 	if (t.kind == OP_GET)
 		return direct_get_sync(direct, here, size_bytes, there);
-	if (size_bytes <= WIRE_BATCH_MAX && !is_alone(win, link, size_bytes))
-		return false;
+	if (size_bytes <= WIRE_BATCH_MAX)
+		return copy_alone(win, link, here, size_bytes, there);
 	return direct_put_sync(direct, here, size_bytes, there);
 }
 

@@ -56,41 +56,47 @@ static bool may_copy(const struct wire *wire)
 	return wire->state == WIRE_UP && wire->batched == 0 && wire->qp;
 }
 
-static bool move(struct direct_access *direct, void *here, size_t size_bytes, struct remote there, bool write)
+/* With wire->lock. */
+static inline bool move(struct direct_access *direct, void *here, size_t size_bytes, struct remote there, bool write)
 {
 	struct wire *wire = direct->wire;
-	bool moved;
 
-	if (!direct_has_copy_sync(direct))
-		return false;
-	owned_lock_take(&wire->lock);
-	moved = may_copy(wire) && size_bytes <= wire->max_message_bytes &&
-	        direct->functions.move(wire->qp, there.rkey, there.addr, here, size_bytes, write) == 0;
-	owned_lock_give(&wire->lock);
-	return moved;
+	return may_copy(wire) && size_bytes <= wire->max_message_bytes &&
+	       direct->functions.move(wire->qp, there.rkey, there.addr, here, size_bytes, write) == 0;
 }
 
 bool direct_put_sync(struct direct_access *direct, const void *here, size_t size_bytes, struct remote there)
 {
-	return move(direct, (void *)(uintptr_t)here, size_bytes, there, true);
+	bool moved;
+
+	owned_lock_take(&direct->wire->lock);
+	moved = move(direct, (void *)(uintptr_t)here, size_bytes, there, true);
+	owned_lock_give(&direct->wire->lock);
+	return moved;
 }
 
 bool direct_get_sync(struct direct_access *direct, void *here, size_t size_bytes, struct remote there)
 {
-	return move(direct, here, size_bytes, there, false);
+	bool moved;
+
+	owned_lock_take(&direct->wire->lock);
+	moved = move(direct, here, size_bytes, there, false);
+	owned_lock_give(&direct->wire->lock);
+	return moved;
 }
 
-bool direct_put_is_alone(struct direct_access *direct, uint64_t epoch)
+bool direct_put_alone_sync(struct direct_access *direct, uint64_t epoch, const void *here, size_t size_bytes,
+                           struct remote there)
 {
-	bool first, alone;
+	bool first, moved;
 
 	owned_lock_take(&direct->wire->lock);
 	first = direct->put_epoch != epoch;
-	alone = first && !direct->puts_many;
+	moved = first && !direct->puts_many && move(direct, (void *)(uintptr_t)here, size_bytes, there, true);
 	direct->put_epoch = epoch;
 	direct->puts_many = !first;
 	owned_lock_give(&direct->wire->lock);
-	return alone;
+	return moved;
 }
 
 bool direct_polls(struct direct_access *direct)

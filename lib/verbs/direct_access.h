@@ -65,13 +65,14 @@ static inline bool direct_has_copy_sync(const struct direct_access *direct)
 
 /*
  * Copies between `here` and `there` in the call, behind all that was posted before; `here` is then
- * free. False: use a work request.
+ * free. False: use a work request. direct_has_copy_sync is true.
  */
 bool direct_put_sync(struct direct_access *direct, const void *here, size_t size_bytes, struct remote there);
 bool direct_get_sync(struct direct_access *direct, void *here, size_t size_bytes, struct remote there);
 
-/* Returns whether a put is the first one of its epoch, and the last epoch had no second one. */
-bool direct_put_is_alone(struct direct_access *direct, uint64_t epoch);
+/* Does so for the first put of an epoch, if the last one had no second. */
+bool direct_put_alone_sync(struct direct_access *direct, uint64_t epoch, const void *here, size_t size_bytes,
+                           struct remote there);
 
 /* Returns whether a thread of the peer polls now, as far as known. */
 bool direct_polls(struct direct_access *direct);
