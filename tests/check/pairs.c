@@ -399,6 +399,18 @@ static void K4_many_accumulates(void)
 	must(oriel_win_fence(win, 0));
 }
 
+static void K4_many_accumulates_in_locks(void)
+{
+	uint64_t one = 1;
+
+	lock_all();
+	for (int i = 0; rank < 2 && i < 100000; i++)
+		must(oriel_accumulate(win, &one, 1, ORIEL_UINT64, ORIEL_SUM, 2, 0)); /* RACE */
+	if (rank == 3)
+		must(oriel_put(win, buffer, 8, 2, racy ? 0 : 8)); /* RACE */
+	unlock_all();
+}
+
 static void K7_types_of_accumulates(void)
 {
 	uint64_t one = 1;
@@ -630,6 +642,7 @@ static const struct check_case cases[] = {
 	{ "K12_locks", K12_locks },
 	{ "K12_lock_of_another_target", K12_lock_of_another_target },
 	{ "K4_many_accumulates", K4_many_accumulates },
+	{ "K4_many_accumulates_in_locks", K4_many_accumulates_in_locks },
 	{ "K7_types_of_accumulates", K7_types_of_accumulates },
 	{ "K7_accumulates_that_overlap", K7_accumulates_that_overlap },
 	{ "K7_accumulate_and_put", K7_accumulate_and_put },

@@ -475,16 +475,24 @@ static bool are_alike(const struct access *a, const struct access *b)
 	       memcmp(a->pieces, b->pieces, a->piece_count * sizeof(*a->pieces)) == 0;
 }
 
+/* Returns whether both begin with one clock. Two that are awaited do if their calls had one. */
+static bool begin_alike(const struct access *a, const struct access *b)
+{
+	if (a->start && b->start)
+		return clock_is_same(a->start, b->start);
+	return !a->start && !b->start && a->issued == b->issued;
+}
+
 /*
- * Returns whether an older access need not be compared any more, since this one is: both have
- * begun with one clock, and a call that ends this one ends the older one, too. So an epoch with
+ * Returns whether an older access need not be compared any more, since this one is: both begin
+ * with one clock, and a call that ends this one ends the older one, too. So an epoch with
  * many operations of one line on the same bytes has one of them to look at.
  */
 static bool covers(const struct access *access, const struct access *older)
 {
 	return access != older && access->window && access->window == older->window && access->target == older->target &&
-	       access->start && access->start == older->start && !access->has_request && !older->has_request &&
-	       access->end_count == 0 && older->end_count == 0 && are_alike(access, older);
+	       !access->has_request && !older->has_request && access->end_count == 0 && older->end_count == 0 &&
+	       are_alike(access, older) && begin_alike(access, older);
 }
 
 static void judge_or_replace(struct access *access, struct access *other)
@@ -615,15 +623,24 @@ void access_pass(struct access *access, struct clock *start)
 		free_access(access);
 }
 
-void access_await(struct access *access)
+/* Two accumulates of one line do not race, so one that is not compared yet may be covered. */
+static void cover(struct access *access, struct access *other)
 {
+	other->is_covered |= is_atomic(access) && covers(access, other);
+}
+
+void access_await(struct access *access, const struct clock *issued)
+{
+	access->issued = issued;
+	look(access, cover);
 	keep(access);
 }
 
 void access_begin(struct access *access, struct clock *start)
 {
 	access->start = start;
-	look(access, judge_or_replace);
+	if (!access->is_covered)
+		look(access, judge_or_replace);
 	if (!access->is_listed)
 		keep(access);
 }

@@ -164,6 +164,9 @@ static inline bool clock_knows(const struct clock *clock, int index, uint64_t ti
  */
 bool clock_knows_by_calls(const struct clock *clock, int index, uint64_t time);
 
+/* Returns whether two clocks know the same. */
+bool clock_is_same(const struct clock *a, const struct clock *b);
+
 /* Slots are named by their use, and by what stands beside it. */
 enum slot_kind {
 	SLOT_POST,       /* window, poster, origin, number */
@@ -266,6 +269,7 @@ struct access {
 	const struct judge_window *shared; /* of a load or store in a shared window's memory, or NULL */
 	uint64_t base;                     /* of the owner's part of the window */
 	struct clock *start;               /* NULL: it has not begun */
+	const struct clock *issued;        /* until it begins, of one that is awaited */
 	uint64_t seen;                     /* by the look of that number */
 	uint32_t piece_count;
 	uint32_t end_count, more_capacity;
@@ -290,8 +294,8 @@ void access_fetched(struct access *fetch);
 /* Judges an access that begins with this clock, and keeps it. */
 void access_begin(struct access *access, struct clock *start);
 
-/* Keeps an access that begins later, so that loads and fetches may end it. */
-void access_await(struct access *access);
+/* Keeps an access that begins later, so that loads and fetches may end it. issued: at its call */
+void access_await(struct access *access, const struct clock *issued);
 
 /*
  * Judges an access that no later one can race with, and frees it. One in a shared window is kept

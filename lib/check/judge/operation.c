@@ -230,7 +230,7 @@ void take_operation(struct view *view, const struct trace_event *event, const st
 	if (operation->gate == GATE_NONE)
 		judge_late(view, operation);
 	else if ((operation->at->is_flag || operation->at->how == HOW_ACCUMULATE) && !is_peek(operation))
-		access_await(operation->at);
+		access_await(operation->at, operation->issued);
 }
 
 /* ---- completion ---- */
