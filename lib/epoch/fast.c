@@ -22,8 +22,7 @@ __attribute__((cold)) int wait_held(struct oriel_win *win);
 __attribute__((cold)) int lock_member(struct oriel_win *win, enum oriel_lock_type type, int rank, int assertions);
 __attribute__((cold)) int unlock_member(struct oriel_win *win, int rank);
 __attribute__((cold)) int flush_held(struct oriel_win *win, int rank, bool local);
-__attribute__((cold)) int flush_run(struct oriel_win *win, struct link *only, const struct link *but, bool local,
-                                    const char *call);
+__attribute__((cold)) int flush_link(struct oriel_win *win, struct link *link, bool local, bool first);
 
 int oriel_win_start(oriel_win *win, const oriel_group *group, int assertions)
 {

@@ -138,22 +138,12 @@ static int flush_wait(struct flushing *f, const char *call)
 	return rc;
 }
 
-/* Ends a flush of one link, or all, that is done. The caller holds win->lock. */
-static inline void flush_end(struct oriel_win *win, const struct link *only, bool local)
-{
-	if (!local && !only && win->epoch_mrs.count)
-		release_epoch_mrs(win);
-	win->epoch_mrs.reusable = win->epoch_mrs.count; /* the memory is the caller's again */
-}
-
-static int failed_at(const struct oriel_win *win, int rank, int code, const char *call)
+int flush_failed(const struct oriel_win *win, int rank, int code, const char *call)
 {
 	return code == ORIEL_ERR_PEER ? err_in(win_peer_error(win, rank), call) : code;
 }
 
-/* Waits for one link, which was looked at, or (NULL) flushes all. Gives up win->lock in a wait. */
-static __attribute__((noinline)) int flush_rest(struct oriel_win *win, struct link *only, const struct link *but,
-                                                bool local, const char *call)
+int flush_rest(struct oriel_win *win, struct link *only, const struct link *but, bool local, const char *call)
 {
 	struct flushing f = { .win = win, .only = only, .but = but, .local = local };
 	int rc = 0;
@@ -162,17 +152,7 @@ static __attribute__((noinline)) int flush_rest(struct oriel_win *win, struct li
 		rc = flush_wait(&f, call);
 	if (f.all && !but)
 		flush_end(win, only, local);
-	return rc ? rc : failed_at(win, f.failed, f.code, call);
-}
-
-int flush_run(struct oriel_win *win, struct link *only, const struct link *but, bool local, const char *call)
-{
-	int step = only ? flush_link(win, only, local, true) : 0;
-
-	if (step == 0)
-		return flush_rest(win, only, but, local, call);
-	flush_end(win, only, local);
-	return step > 0 ? 0 : failed_at(win, only->rank, step, call);
+	return rc ? rc : flush_failed(win, f.failed, f.code, call);
 }
 
 static int flush_check(struct oriel_win *win, int rank, const char *call)

@@ -7,20 +7,44 @@
 
 #include "op/enter.h"
 #include "win/link.h"
+#include "win/origin.h"
 #include "win/win.h"
-
-/*
- * Waits until the operations issued so far to one member, or (NULL) to all touched links but one
- * (or NULL), are complete at both sides, or (local) at the origin. The caller holds win->lock,
- * which a wait gives up. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT.
- */
-int flush_run(struct oriel_win *win, struct link *only, const struct link *but, bool local, const char *call);
 
 /*
  * The step of flush_run for one link: posts what was issued, and polls; in a first look (`first`)
  * a few times more. Returns 1 when it is complete, 0, or an error. The caller holds win->lock.
  */
 int flush_link(struct oriel_win *win, struct link *link, bool local, bool first);
+
+/* Ends a flush of one link, or (NULL) of all, that is done: the memory is the caller's again. */
+static inline void flush_end(struct oriel_win *win, const struct link *only, bool local)
+{
+	if (!local && !only && win->epoch_mrs.count)
+		release_epoch_mrs(win);
+	win->epoch_mrs.reusable = win->epoch_mrs.count;
+}
+
+/* Returns the code, with text if it is ORIEL_ERR_PEER. */
+int flush_failed(const struct oriel_win *win, int rank, int code, const char *call);
+
+/* Does what flush_run does after a first look at one link. */
+int flush_rest(struct oriel_win *win, struct link *only, const struct link *but, bool local, const char *call);
+
+/*
+ * Waits until the operations issued so far to one member, or (NULL) to all touched links but one
+ * (or NULL), are complete at both sides, or (local) at the origin. The caller holds win->lock,
+ * which a wait gives up. ERRORS: ORIEL_ERR_PEER, ORIEL_ERR_TIMEOUT.
+ */
+static inline int flush_run(struct oriel_win *win, struct link *only, const struct link *but, bool local,
+                            const char *call)
+{
+	int step = only ? flush_link(win, only, local, true) : 0;
+
+	if (step == 0)
+		return flush_rest(win, only, but, local, call);
+	flush_end(win, only, local);
+	return step > 0 ? 0 : flush_failed(win, only->rank, step, call);
+}
 
 /*
  * Returns whether the target lives, and nothing for it is in flight, deferred or to come. The
