@@ -210,7 +210,7 @@ void collective_waits(struct collective *call)
 	begin_wait(call);
 }
 
-/* To ask for the size of a datatype that is not valid is an error, which may end the program. */
+/* MPI_Type_size of a datatype that is not valid is an error, which may end the program. */
 static bool has_bytes(const struct data *data)
 {
 	return data->shape != SHAPE_COUNTS && data->count > 0 && data->type != MPI_DATATYPE_NULL &&
