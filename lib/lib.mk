@@ -92,7 +92,7 @@ inline_lib = $(B)/lib/see/liboriel-inline.so
 $(inline_lib): $(compiled_obj) $(inline_obj) lib/check/compiled/compiled.map | $(B)/lib/see/oriel-inline.h
 	$(link) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,-soname,$(notdir $@) -Wl,--version-script=lib/check/compiled/compiled.map \
 		$(filter %.o,$^) -ldl
-$(inline_obj): ALL_CFLAGS += -mgeneral-regs-only
+$(inline_obj) $(call objects,$(addprefix lib/check/,compiled/watch.c compiled/run.c short_lock.c)): ALL_CFLAGS += -mgeneral-regs-only
 $(B)/lib/see/oriel-inline.h: lib/check/compiled/inline.h
 	$(call quiet,copy) cp $< $@
 inline_flags = -fno-plt -Xclang -fsanitize=thread,kernel-address -Xclang -fsanitize-recover=kernel-address $(addprefix -mllvm -,$(inline_options))

@@ -9,6 +9,10 @@
 extern _Thread_local bool short_lock_is_own __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 void short_lock_enter(void);
+
+/* Returns whether this thread has entered: not if another one has the lock. It calls nothing. */
+bool short_lock_enter_if_free(void);
+
 void short_lock_leave(void);
 
 #endif

@@ -73,7 +73,7 @@ struct compiled_front {
 	void (*full)(void);
 	/* Records runs, and the order, if `order` returns true. */
 	void (*order)(enum compiled_order order, uint64_t number);
-	/* Returns whether this thread is inside of a call. NULL: it is not known. */
+	/* Returns whether this thread is inside of a call, by general registers. NULL: not known. */
 	bool (*is_in_call)(void);
 	/* Memory is about to be freed by another function than the C library's. */
 	void (*freed)(const void *memory);

@@ -12,8 +12,10 @@
  * Programs are linked with the library that has this file. So its constructor comes before theirs,
  * whether the checker is there or not.
  *
- * The file is compiled for general registers only. The functions keep all registers (inline.h): the
- * compiler saves the general ones, and `add` the others.
+ * The functions keep all registers (inline.h). The compiler saves the general ones. This file, and
+ * what it calls for most accesses, is compiled for general registers only. Where other code has to
+ * be called, such as the front's, `add_by_calls` saves the other registers, which takes longer than
+ * all the rest.
  */
 #include "check/compiled/watch.h"
 
@@ -69,24 +71,31 @@ __attribute__((constructor)) static void map_shadow(void)
 #define STATE_BYTES 2752 /* of the parts below, and a header */
 #define STATE_HEADER 512
 #define STATE_PARTS 0xe7 /* x87, SSE, AVX and AVX-512 */
-#define KEEPS_ALL __attribute__((no_caller_saved_registers, target("xsave")))
+#define KEEPS_GENERAL __attribute__((noinline, no_caller_saved_registers))
 
-/* Adds an access, with the registers kept that the functions of C do not keep. */
-static KEEPS_ALL void add(const void *site, uint64_t first, uint64_t bytes, enum compiled_kind kind)
+/* Adds an access, with the vector registers kept. */
+static __attribute__((noinline, target("xsave"))) void add_by_calls(const void *site, uint64_t first, uint32_t bytes,
+                                                                    enum compiled_kind kind)
 {
 	_Alignas(64) char state[STATE_BYTES];
 
 	for (size_t i = 0; i < 64 / sizeof(uint64_t); i++)
 		((volatile uint64_t *)(void *)(state + STATE_HEADER))[i] = 0;
 	__builtin_ia32_xsave64(state, STATE_PARTS);
-	watch_element(site, first, (uint32_t)bytes, kind);
+	watch_element(site, first, bytes, kind);
 	__builtin_ia32_xrstor64(state, STATE_PARTS);
+}
+
+static KEEPS_GENERAL void add(const void *site, uint64_t first, uint32_t bytes, enum compiled_kind kind)
+{
+	if (!watch_without_calls(site, first, bytes, kind))
+		add_by_calls(site, first, bytes, kind);
 }
 
 static inline void look_at(const void *site, uint64_t first, uint64_t bytes, enum compiled_kind kind)
 {
 	if (!watch_has(first, first + bytes, kind))
-		add(site, first, bytes, kind);
+		add(site, first, (uint32_t)bytes, kind);
 }
 
 /*

@@ -304,12 +304,18 @@ static void add_range_of(struct compiled_run range, uint64_t end)
 	add_stretch(range, begin, end);
 }
 
+/* Returns whether accesses of this thread are recorded now. */
+static bool is_recorded(void)
+{
+	return !short_lock_is_own && __atomic_load_n(&is_on, __ATOMIC_RELAXED) && !(in_call && in_call());
+}
+
 static void add(const struct compiled_run *access, uint64_t bytes)
 {
 	struct compiled_run run = *access;
 	bool is_many;
 
-	if (short_lock_is_own || !__atomic_load_n(&is_on, __ATOMIC_RELAXED) || (in_call && in_call()))
+	if (!is_recorded())
 		return;
 	if (strand_is_several)
 		strand_need();
@@ -325,13 +331,30 @@ static void add(const struct compiled_run *access, uint64_t bytes)
 		when_full();
 }
 
+static const char *const calls[KINDS_COMPILED] = { "load", "store", "atomic load", "atomic store" };
+
 void watch_element(const void *site, uint64_t first, uint32_t bytes, enum compiled_kind kind)
 {
-	static const char *const calls[KINDS_COMPILED] = { "load", "store", "atomic load", "atomic store" };
-
 	if (watch_has(first, first + bytes, kind))
 		return;
 	add(&(struct compiled_run){ .site = site, .call = calls[kind], .first = first, .bytes = bytes, .kind = kind }, 0);
+}
+
+bool watch_without_calls(const void *site, uint64_t first, uint32_t bytes, enum compiled_kind kind)
+{
+	struct compiled_run run = { .site = site, .call = calls[kind], .first = first, .bytes = bytes, .kind = kind };
+	bool is_many;
+
+	if (!is_recorded())
+		return true;
+	run.strand = strand_now();
+	if (run.strand == STRAND_NONE || !short_lock_enter_if_free())
+		return false;
+	is_many = runs_are_many();
+	if (!is_many)
+		add_element(&run);
+	short_lock_leave();
+	return !is_many;
 }
 
 void watch_order(uint64_t address)

@@ -46,6 +46,12 @@ static inline uint32_t *near_of(uint64_t address)
 /* The place accesses an element. */
 void watch_element(const void *site, uint64_t first, uint32_t bytes, enum compiled_kind kind);
 
+/*
+ * Adds an access as watch_element does, by general registers and without calls of other code but
+ * is_in_call. Returns false, and adds nothing, if other code has to be called.
+ */
+bool watch_without_calls(const void *site, uint64_t first, uint32_t bytes, enum compiled_kind kind);
+
 /* The place accesses a range, of any memory. */
 void watch_range(const void *site, const char *call, const void *first, size_t bytes, enum compiled_kind kind);
 

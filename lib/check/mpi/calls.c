@@ -15,7 +15,8 @@ _Thread_local struct current current;
 bool has_threads, is_one_thread, is_serialized;
 _Thread_local bool may_call, is_counted;
 
-static bool is_in_call(void)
+/* Recompiled code calls it while it has values in vector registers. */
+__attribute__((target("general-regs-only"))) static bool is_in_call(void)
 {
 	return inside > 0;
 }
