@@ -4,7 +4,7 @@
 
 #include <sched.h>
 
-_Thread_local bool short_lock_is_own;
+_Thread_local bool short_lock_is_own __attribute__((tls_model("initial-exec")));
 static bool is_taken;
 
 void short_lock_enter(void)

@@ -10,7 +10,7 @@
 #define RECORDED_MOST 64 /* calls beside another one */
 #define CALLS_MOST 64    /* at one time */
 
-_Thread_local int inside;
+_Thread_local int inside __attribute__((tls_model("initial-exec")));
 _Thread_local struct current current;
 bool has_threads, is_one_thread, is_serialized;
 _Thread_local bool may_call, is_counted;
