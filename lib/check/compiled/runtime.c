@@ -36,17 +36,17 @@ static bool is_kept(const char *name)
 	return false;
 }
 
-/* Returns how many bytes there are until the next function may begin. */
-static size_t room_of(const void *function)
+/* Returns how many bytes of a file's function there are until the next one may begin. */
+static size_t room_of(const struct symbols *symbols, const void *function)
 {
-	Dl_info info;
-	void *found = NULL;
-	ElfW(Sym) symbol;
+	const uint64_t value = (uint64_t)(uintptr_t)function - symbols->base;
+	const ElfW(Sym) *symbol = symbols->list, *end = symbols->list + symbols->count;
 
-	if ((uintptr_t)function % FUNCTION_BYTES || !dladdr1(function, &info, &found, RTLD_DL_SYMENT) || !found)
+	while (symbol < end && (symbol->st_shndx == SHN_UNDEF || symbol->st_value != value))
+		symbol++;
+	if (symbol == end || (uintptr_t)function % FUNCTION_BYTES)
 		return 0;
-	memcpy(&symbol, found, sizeof(symbol));
-	return symbol.st_size ? (symbol.st_size + FUNCTION_BYTES - 1) / FUNCTION_BYTES * FUNCTION_BYTES : FUNCTION_BYTES;
+	return symbol->st_size ? (symbol->st_size + FUNCTION_BYTES - 1) / FUNCTION_BYTES * FUNCTION_BYTES : FUNCTION_BYTES;
 }
 
 /* Lets the code of a file be written to, or not. */
@@ -74,7 +74,7 @@ struct places {
 
 static void redirect_all(const struct places *places)
 {
-	const struct symbols *own = &places->own;
+	const struct symbols *own = &places->own, other = symbols_of(&places->other);
 
 	for (uint32_t i = 0; i < own->count; i++) {
 		const ElfW(Sym) *symbol = &own->list[i];
@@ -85,7 +85,7 @@ static void redirect_all(const struct places *places)
 			continue;
 		first = dlsym(RTLD_DEFAULT, name);
 		if (symbols_lie_in(&places->other, first))
-			jump_write(first, room_of(first), own->base + symbol->st_value);
+			jump_write(first, room_of(&other, first), own->base + symbol->st_value);
 	}
 }
 
