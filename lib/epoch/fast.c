@@ -154,6 +154,19 @@ int oriel_win_unlock(oriel_win *win, int target_rank)
 	return win_tell_sticky(win, "oriel_win_unlock");
 }
 
+/*
+ * Returns whether the open epoch, in which operations are legal, names a member: flush_check
+ * without texts.
+ */
+static inline bool is_named(const struct oriel_win *win, const struct link *link, int rank)
+{
+	if (!link)
+		return (win->sync & SYNC_LOCK_ALL) && rank >= 0 && rank < win->group->size;
+	if ((win->sync & SYNC_LOCK_ALL) || !(win->sync & SYNC_NAMING))
+		return true;
+	return (link->marks & (LINK_ACCESS | LINK_FLAGGED)) == LINK_ACCESS;
+}
+
 static inline __attribute__((always_inline)) int flush(struct oriel_win *win, int rank, bool local)
 {
 	const char *call = flush_call(local);
@@ -163,9 +176,8 @@ static inline __attribute__((always_inline)) int flush(struct oriel_win *win, in
 
 	if (!win_enter_at_once(win))
 		return flush_any(win, rank, local);
-	if (!all)
-		link = gate_link(win, rank);
-	if (win->epoch_mrs.count > 0 || !(all ? epoch_allows(win, CALL_OPERATION) : link != NULL))
+	if (!epoch_allows(win, CALL_OPERATION) || win->epoch_mrs.count > 0 ||
+	    !(all || (link_find_first(win, rank, &link) && is_named(win, link, rank))))
 		return win_leave_with(win, flush_held(win, rank, local));
 	if (all)
 		link = flush_busy(win, NULL, &next);
