@@ -57,7 +57,7 @@ def profile_of(run):
     for number, name in enumerate(names):
         in_calls = sum(site["ns"] for site in profile["sites"] if site["window"] == number)
         waits = sum(wait["ns"] for wait in profile["waits"] if wait["window"] == number)
-        profile["windows"].append({"id": number, "name": name, "kind": "allocated", "in_calls_ns": in_calls, "waits_ns": waits,
+        profile["windows"].append({"id": number, "number": number, "name": name, "kind": "allocated", "in_calls_ns": in_calls, "waits_ns": waits,
                                    "library_ns": in_calls - waits})
     return profile
 
