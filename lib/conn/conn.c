@@ -252,6 +252,7 @@ static void disconnected(struct peer *peer)
 	peer->disconnected = true;
 	if (!device_maps_memory(peer->device)) /* softverbs has answered */
 		attempt_functions(peer)->disconnect(peer->id);
+	wire_poll(&peer->wire); /* a request that has failed here says more */
 	peer_lost(peer, device_maps_memory(peer->device) ? "the connection was closed from its side"
 	                                                 : "the connection was closed from its side, or by the network");
 	wire_break(&peer->wire);

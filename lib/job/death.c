@@ -40,7 +40,7 @@ bool death_add(struct oriel_job *job, int rank, bool no_route, const char *text)
 	death = &deaths->list[deaths->count];
 	death->rank = rank;
 	death->no_route = no_route;
-	death->explained = death->awaited = false;
+	death->explained = death->awaited = death->kept = false;
 	snprintf(death->text, sizeof(death->text), "%s", text);
 	return true;
 }
@@ -57,6 +57,17 @@ void death_explain(struct oriel_job *job, int rank, const char *text)
 	if (!death || death->no_route)
 		return;
 	death->explained = true;
+	if (!death->kept)
+		snprintf(death->text, sizeof(death->text), "%s", text);
+}
+
+void death_keep(struct oriel_job *job, int rank, const char *text)
+{
+	struct death *death = find(job, rank);
+
+	if (!death || death->no_route)
+		return;
+	death->kept = true;
 	snprintf(death->text, sizeof(death->text), "%s", text);
 }
 

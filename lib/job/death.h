@@ -23,7 +23,8 @@ struct oriel_group;
 struct death {
 	int rank;
 	bool no_route;  /* it lives, but this rank cannot reach it */
-	bool explained; /* the text is the launcher's */
+	bool explained; /* the launcher's text has come */
+	bool kept;      /* the text says more than that */
 	bool awaited;   /* this rank has waited for the launcher's text */
 	char text[DEATH_TEXT_BYTES];
 };
@@ -48,8 +49,12 @@ struct deaths {
 bool death_add(struct oriel_job *job, int rank, bool no_route, const char *text);
 void death_announce(struct oriel_job *job);
 
-/* Enters the launcher's text about a rank known dead. The caller holds job->lock. */
+/*
+ * Enter the launcher's text about a rank known dead, and one that the launcher's does not replace.
+ * The caller holds job->lock.
+ */
 void death_explain(struct oriel_job *job, int rank, const char *text);
+void death_keep(struct oriel_job *job, int rank, const char *text);
 
 /*
  * Records a rank that has left the job in order, unless memory is short. The caller holds

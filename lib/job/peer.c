@@ -100,7 +100,14 @@ bool peer_said_goodbye(const struct peer *peer)
 
 static void wire_broke(void *arg, const char *text)
 {
-	peer_lost(arg, text);
+	struct peer *peer = arg;
+
+	peer_lost(peer, text);
+	if (!peer->wire.memory_failed)
+		return;
+	pthread_mutex_lock(&peer->job->lock);
+	death_keep(peer->job, peer->rank, text);
+	pthread_mutex_unlock(&peer->job->lock);
 }
 
 /* Makes flag words for all windows, and places in their locks. The caller holds job->lock. */

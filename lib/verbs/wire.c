@@ -105,6 +105,7 @@ static void fail_completion(struct wire *wire, const struct ibv_wc *wc)
 	static const char hint[] = ": memory of a window or buffer is not mapped, or a get's buffer cannot be written";
 	char text[256];
 
+	wire->memory_failed = is_of_memory(wc->status);
 	snprintf(text, sizeof(text), "work request failed: %s (vendor error 0x%x)%s",
 	         wire->device->functions->wc_status_str(wc->status), wc->vendor_err, is_of_memory(wc->status) ? hint : "");
 	wire_fail(wire, text);

@@ -110,6 +110,7 @@ struct wire {
 	struct copy_ring copies;
 	const struct device *device; /* set with the queue pair */
 	/* Called once, when the queue pair fails, with the lock held. */
+	bool memory_failed; /* the reason: a request's memory was refused, here or there */
 	void (*broken)(void *arg, const char *text);
 	void *broken_arg;
 };
