@@ -61,11 +61,12 @@ static void add_pieces(struct place here, oriel_win *win, int target_rank, struc
                        struct pieces *pieces)
 {
 	struct window *window = window_of(win);
+	const int rank = window ? rank_of(window, target_rank) : -1;
 
-	if (window && rank_of(window, target_rank) >= 0) {
+	if (rank >= 0) {
 		event.kind = TRACE_OPERATION;
 		event.object = window->key;
-		event.rank = rank_of(window, target_rank);
+		event.rank = rank;
 		if (pieces->too_many)
 			event.of.target_pieces = event.of.read_pieces = event.of.written_pieces = 0;
 		trace_add_with(here, event, pieces->list, pieces->count);
@@ -80,10 +81,12 @@ static void add_plain(struct place here, oriel_win *win, int target_rank, uint64
 {
 	struct window *window = window_of(win);
 
-	if (!window || rank_of(window, target_rank) < 0)
+	if (!window)
 		return;
 	event.object = window->key;
 	event.rank = rank_of(window, target_rank);
+	if (event.rank < 0)
+		return;
 	event.of.disp = target_disp;
 	trace_plain(here, event, bytes, (uint64_t)(uintptr_t)read, (uint64_t)(uintptr_t)written);
 }
