@@ -165,6 +165,7 @@ static void replaced(struct multi *m)
 /* Rank 0 stores to the words beside, while the others change the one between: none of its stores is lost. */
 static void neighbours(struct multi *m)
 {
+	static int64_t numbers[ROUNDS + 1], old[ROUNDS + 1]; /* in use until the fence */
 	volatile int64_t *words;
 	struct tally t;
 
@@ -175,10 +176,9 @@ static void neighbours(struct multi *m)
 			words[0] = words[2] = i;
 			CHECK(m, words[0] == i && words[2] == i);
 		} else {
-			int64_t one = i, old;
-
-			CHECK_OK(m, oriel_fetch_and_op(t.window.win, &one, &old, ORIEL_INT64, i % 2 ? ORIEL_SUM : ORIEL_BXOR, 0,
-			                               WORD));
+			numbers[i] = i;
+			CHECK_OK(m, oriel_fetch_and_op(t.window.win, &numbers[i], &old[i], ORIEL_INT64,
+			                               i % 2 ? ORIEL_SUM : ORIEL_BXOR, 0, WORD));
 		}
 	}
 	CHECK_OK(m, oriel_win_fence(t.window.win, 0));
