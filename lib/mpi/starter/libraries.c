@@ -118,13 +118,14 @@ static bool open_by_name(struct library *library, const struct cache *cache)
 	       open_in_cache(library, cache) || open_in_folders(library, default_folders, "");
 }
 
-/* Lists what the library needs, if it is found. */
+/* Lists what the library needs, if it is found. The program, which has no loader, is a path. */
 static void open_library(struct libraries *libraries, struct library *library)
 {
+	const bool is_path = !library->loader || strchr(library->name, '/');
 	const char *name;
 	size_t at = 0;
 
-	if (strchr(library->name, '/') ? !open_at(library, library->name) : !open_by_name(library, &libraries->cache))
+	if (is_path ? !open_at(library, library->name) : !open_by_name(library, &libraries->cache))
 		return;
 	while ((name = image_needed(&library->image, &at)) != NULL)
 		add(libraries, name, library);
