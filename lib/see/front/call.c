@@ -261,14 +261,15 @@ void call_find(struct call *call, const char *name, uint64_t handle, const void 
 struct call call_enter_any(const char *name, uint64_t handle, int target, uint64_t disp, uint64_t bytes,
                            const void *caller)
 {
-	struct call call = { .handle = handle, .bytes = bytes, .target = target }, begun;
+	struct call call = call_enter_early();
 	struct part *part = part_of_process();
 
+	call.handle = handle;
+	call.bytes = bytes;
+	call.target = target;
 	call_thread.duties |= counted_part ? 0 : DUTY_ALWAYS;
 	if (part)
 		count(part, &call, disp, name, caller);
-	begun = call_enter_early();
-	call.begun = begun.begun;
 	return call;
 }
 
