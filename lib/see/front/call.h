@@ -246,12 +246,12 @@ static inline __attribute__((always_inline)) struct call call_enter_at(const cha
 	if (recent->caller != caller || recent->name != name || recent->handle != handle ||
 	    recent->removals != __atomic_load_n(&window_removals, __ATOMIC_RELAXED) || end->target != target)
 		return call_enter_any(name, handle, target, disp, bytes, caller);
+	call.begun = clock_counter(); /* first: what is done here is of the call */
+	call_go_inside(counted_part, call.begun);
 	call.site = recent->site;
 	call_count(call.site, bytes);
 	if (!__builtin_constant_p(disp) || disp != CALL_NO_DISP)
 		call_follow(call.site, end, disp, bytes);
-	call.begun = clock_counter();
-	call_go_inside(counted_part, call.begun);
 	return call;
 }
 
