@@ -10,7 +10,6 @@
 #include "epoch/general.h"
 #include "op/enter.h"
 #include "op/flush.h"
-#include "op/gate.h"
 #include "op/target.h"
 #include "win/link.h"
 #include "win/lock_mapped.h"
