@@ -2,8 +2,8 @@
 /*
  * datatypes.c - put and get between datatypes of every kind
  *
- * What arrives is compared with what MPI_Pack and MPI_Unpack make of the same datatypes, byte by
- * byte, gaps and all.
+ * MPI_Pack and MPI_Unpack make the expected bytes from the same datatypes. The test compares each
+ * byte, also those in gaps.
  */
 #include "layer.h"
 

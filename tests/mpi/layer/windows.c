@@ -334,8 +334,8 @@ static void I3_no_name(void)
 }
 
 /*
- * What a freed window was called, or had for an error handler or an attribute, is not the next
- * one's; in any order.
+ * A new window does not inherit the name, the error handler or the attributes of a freed one. The
+ * windows are freed in any order.
  */
 static void I3_new_after_freed(void)
 {
